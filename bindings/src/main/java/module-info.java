@@ -1,0 +1,9 @@
+/**
+ * Finds and opens the driver, turns its results into exceptions, and binds the hot path by hand.
+ */
+module dev.culebra.bindings {
+  requires dev.culebra.generated;
+  requires static org.jspecify;
+
+  exports dev.culebra.bindings;
+}

@@ -1,0 +1,6 @@
+/** The CUDA driver API as jextract sees it, one method per C function. */
+module dev.culebra.generated {
+  requires static org.jspecify;
+
+  exports dev.culebra.generated;
+}
