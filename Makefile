@@ -1,0 +1,108 @@
+# The front door of Culebra. `make help` lists what there is.
+#
+# This is the only place that orders the native and the Java builds: emulator/ and kernels-cu/ write to their own
+# build/ folders, Maven packs what is there.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+MAKEFLAGS   += --no-print-directory
+
+# A bare `make` uses all cores; `make -jN` is obeyed.
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(JOBS)
+endif
+
+# Goals that touch no Java must work without a JDK.
+JAVALESS := help clean emulator kernels generate
+ifneq ($(filter-out $(JAVALESS),$(or $(MAKECMDGOALS),build)),)
+JDK := $(shell make/find-jdk.sh)
+ifeq ($(JDK),)
+$(error No JDK, see above)
+endif
+export JAVA_HOME := $(JDK)
+# Maven's own libraries make JDK 24+ print four lines of warnings; the option to silence them exists since 23.
+ifneq ($(shell $(JDK)/bin/java --sun-misc-unsafe-memory-access=allow -version >/dev/null 2>&1 && echo yes),)
+export MAVEN_OPTS += --sun-misc-unsafe-memory-access=allow
+endif
+ifneq ($(shell make/need.sh mvn 'Apache Maven 3.8+, builds the Java modules' maven maven || echo missing),)
+$(error No Maven, see above)
+endif
+endif
+ifneq ($(filter-out help clean generate format check-format,$(or $(MAKECMDGOALS),build)),)
+ifneq ($(shell make/need.sh g++ 'C++20, builds the emulator' g++ gcc-c++ || echo missing),)
+$(error No g++, see above)
+endif
+endif
+
+MVN := mvn -q -B -Dstyle.color=never
+
+# nvcc is optional: without it no GPU images are built.
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) \
+	$(lastword $(sort $(wildcard /usr/local/cuda-*/bin/nvcc))))
+export NVCC
+ARCHS ?= $(shell make/gpu-archs.sh)
+
+.PHONY: build run test native emulator kernels generate bench gpu-bundle format check-format clean help
+
+build: build/java.stamp ## Build everything this machine can build (the default)
+
+run: build ## Build, then predict next characters of a text on the device: the demo
+	@bin/culebra demo
+
+test: build ## Build, then run every test this machine can run
+	@$(if $(wildcard emulator/Makefile),$(MAKE) -C emulator test)
+	@echo 'Java tests (whole log: build/test.log)'
+	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
+
+native: emulator kernels
+
+emulator: ## The CPU stand-in for libcuda, and its kernel images
+	@$(if $(wildcard emulator/Makefile),$(MAKE) -C emulator)
+
+kernels: ## GPU images of the kernels: ARCHS='80 90a' or ARCHS=all (default: the device here, else 80 90a)
+ifneq ($(wildcard kernels-cu/Makefile),)
+	@$(if $(NVCC),$(MAKE) -C kernels-cu gpu ARCHS='$(ARCHS)',echo 'nvcc not found: no GPU images are built (they need CUDA toolkit 13; the emulator does not).')
+	@$(MAKE) -C kernels-cu index
+endif
+
+# Maven decides poorly what is fresh, and takes seconds to do so. It is asked only when the state of its inputs, which
+# is names, sizes and times of all files it reads, differs from the last good build.
+JAVA_MODULES := generated bindings kernels-cu api io testkit cli
+build/java.inputs: native FORCE
+	@mkdir -p build
+	@find pom.xml .mvn $(wildcard $(addsuffix /pom.xml,$(JAVA_MODULES)) $(addsuffix /src,$(JAVA_MODULES)) kernels-cu/build/root) \
+	  -type f -printf '%p %s %T@\n' | sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+build/java.stamp: build/java.inputs
+	@echo 'Java modules with $(JAVA_HOME)'
+	@$(MVN) package -DskipTests
+	@touch $@
+
+generate: ## Run jextract again over cuda.h into generated/ (needs jextract and the CUDA headers)
+	@generated/generate.sh
+
+# Hand-written C++ and CUDA. clang-format is not needed to build or to test, and is left out with a notice where missing.
+CLANG_FORMAT ?= $(shell command -v clang-format)
+CPP_SOURCES = $(shell git ls-files '*.h' '*.cpp' '*.cu' '*.cuh')
+
+format: ## Format Java, C++ and CUDA sources
+	@$(MVN) spotless:apply
+	@$(if $(CLANG_FORMAT),$(if $(CPP_SOURCES),$(CLANG_FORMAT) -i $(CPP_SOURCES)),echo 'clang-format not found: C++ and CUDA are left as they are.')
+
+check-format: ## Fail if a source is not formatted
+	@$(MVN) spotless:check
+	@$(if $(CLANG_FORMAT),$(if $(CPP_SOURCES),$(CLANG_FORMAT) --dry-run -Werror $(CPP_SOURCES)),echo 'clang-format not found: C++ and CUDA are not checked.')
+
+clean: ## Remove all that was built
+	@rm -rf build $(addsuffix /target,$(JAVA_MODULES)) $(addsuffix /build,emulator kernels-cu)
+
+help: ## This list
+	@echo 'usage: make [goal]'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+.PHONY: FORCE
+FORCE:
