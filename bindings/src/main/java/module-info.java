@@ -3,7 +3,7 @@
  */
 module dev.culebra.bindings {
   requires dev.culebra.generated;
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
 
   exports dev.culebra.bindings;
 }

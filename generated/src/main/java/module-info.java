@@ -1,6 +1,6 @@
 /** The CUDA driver API as jextract sees it, one method per C function. */
 module dev.culebra.generated {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
 
   exports dev.culebra.generated;
 }
