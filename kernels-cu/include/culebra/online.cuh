@@ -1,0 +1,65 @@
+// The state of an online softmax: the running maximum m and the sum d of exp(x - m), and the merge
+// of two such states (R3).
+//
+// Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867. The merge
+// is associative (rounding aside) and exactly commutative, so states may come from elements, lanes,
+// warps, blocks or splits in any fixed tree.
+//
+// With a scale, d sums exp((x - m) * scale): the difference is taken before the product, which
+// keeps it exact where x is near m. `scale` is not negative; for a negative one negate the
+// elements.
+//
+// The empty state is (-inf, 0) and neutral. (-inf) - (-inf) is never computed: an element of -inf
+// weighs exactly 0. NaN anywhere makes d NaN, and so does +inf, whose weight exp(inf - inf) has no
+// value.
+#pragma once
+
+#include "culebra/math.cuh"
+#include "culebra/platform.cuh"
+#include "culebra/types.cuh"
+
+namespace culebra {
+
+// exp((x - m) * scale), and 0 for x = -inf whatever m and scale are.
+template <class A>
+__device__ __forceinline__ A softmax_weight(A x, A m, A scale) {
+  return x == -kInfinity<A> ? A(0) : exp_of((x - m) * scale);
+}
+
+template <class A>
+struct OnlineState {
+  A m;
+  A d;
+
+  static __device__ __forceinline__ OnlineState empty() { return {-kInfinity<A>, A(0)}; }
+
+  // The state of one element. x - x is 0 for a finite x and NaN otherwise.
+  static __device__ __forceinline__ OnlineState of(A x) {
+    return {x, x == -kInfinity<A> ? A(0) : (x - x) + A(1)};
+  }
+
+  // The state of both. One exponential: the side with the larger maximum keeps its sum, the other's
+  // is rescaled. If the maxima are equal the factor is exactly 1, so it does not matter which side
+  // is which; the explicit fma rounds the same both ways.
+  static __device__ __forceinline__ OnlineState merge(const OnlineState& a, const OnlineState& b,
+                                                      A scale) {
+    const bool b_larger = a.m < b.m;
+    const A high = b_larger ? b.m : a.m;
+    const A high_d = b_larger ? b.d : a.d;
+    const A low = b_larger ? a.m : b.m;
+    const A low_d = b_larger ? a.d : b.d;
+    return {high, fma_rn(low_d, softmax_weight(low, high, scale), high_d)};
+  }
+};
+
+// merge as an operator for warp_reduce and block_reduce.
+template <class A>
+struct OnlineMerge {
+  A scale;
+  __device__ __forceinline__ OnlineState<A> operator()(const OnlineState<A>& a,
+                                                       const OnlineState<A>& b) const {
+    return OnlineState<A>::merge(a, b, scale);
+  }
+};
+
+}  // namespace culebra

@@ -1,0 +1,40 @@
+// The operators of plain reductions: neutral element and combination. All are exactly commutative.
+#pragma once
+
+#include "culebra/math.cuh"
+#include "culebra/platform.cuh"
+#include "culebra/ptx.cuh"
+#include "culebra/types.cuh"
+
+namespace culebra {
+
+template <class T>
+struct Sum {
+  static constexpr T kNeutral = T(0);
+  __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+};
+
+// A NaN on either side is the result. There is no max.NaN.f64, so doubles compare.
+template <class T>
+struct Max {
+  static constexpr T kNeutral = -kInfinity<T>;
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a != a ? a : b != b ? b : max_of(a, b);
+  }
+};
+template <>
+__device__ __forceinline__ float Max<float>::operator()(float a, float b) const {
+  return ptx::max_NaN_f32(a, b);
+}
+
+template <class T>
+struct Min {
+  static constexpr T kNeutral = kInfinity<T>;
+  __device__ __forceinline__ T operator()(T a, T b) const { return -Max<T>()(-a, -b); }
+};
+template <>
+__device__ __forceinline__ float Min<float>::operator()(float a, float b) const {
+  return ptx::min_NaN_f32(a, b);
+}
+
+}  // namespace culebra

@@ -1,0 +1,148 @@
+// Softmax and log-softmax of rows: the first three steps of the ladder.
+//
+//   variant  passes  accesses an element  statistics
+//   naive    2       3 (2 reads, 1 write)  d = sum of exp(x)
+//   safe     3       4 (3 reads, 1 write)  m = max of x, then d = sum of exp(x - m)
+//   online   2       3 (2 reads, 1 write)  m and d in one pass, rescaling d when m grows
+//
+// naive overflows, by design, where an x exceeds 88 (arithmetic in fp32) or 709 (in fp64).
+// Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
+//
+// Symbols: culebra_softmax_<variant>[_log]_<type> for f32, f16, bf16 (arithmetic in fp32) and f64
+// (in fp64), all taking SoftmaxParams. One block works on one row at a time and walks the rows in
+// steps of the grid, so any grid gives the same bits. Rows may have any length and start at any
+// element.
+//
+// safe and online: an entry of -inf gives exactly 0 (log: -inf), equal entries give 1/n rounded
+// once, and a row with NaN or +inf, or of nothing but -inf, gives NaN throughout (an infinity
+// counts after multiplication by the scale's sign).
+#include "culebra/platform.cuh"
+
+#include "culebra/block.cuh"
+#include "culebra/math.cuh"
+#include "culebra/online.cuh"
+#include "culebra/operators.cuh"
+#include "culebra/params.h"
+#include "culebra/types.cuh"
+#include "culebra/vec.cuh"
+
+namespace culebra {
+namespace {
+
+// One row of logits. The sign of the scale is applied to every element (exactly), its magnitude
+// inside the exponential.
+template <class T>
+struct LogitRow {
+  using A = Accumulator<T>;
+
+  RowReader<T> reader;
+  A sign;
+  A scale;  // not negative
+
+  // Places beyond the row's end read as -inf, which has no weight.
+  __device__ __forceinline__ Pack<T> load(int64_t first) const {
+    Pack<T> pack = reader.load(first, -sign * kInfinity<A>);
+#pragma unroll
+    for (A& x : pack.values) x *= sign;
+    return pack;
+  }
+
+  // Calls visit(x) for each element that falls to the calling thread, in a fixed order.
+  template <class Visit>
+  __device__ __forceinline__ void for_each(Visit visit) const {
+    for_each_pack<T>(reader.length(), [&](int64_t first) {
+      const Pack<T> pack = load(first);
+#pragma unroll
+      for (const A x : pack.values) visit(x);
+    });
+  }
+};
+
+// The variants. Each finds the row's (m, d); all threads of the block call together and get the
+// same state.
+
+struct naive {
+  template <class T, class A = Accumulator<T>>
+  static __device__ __forceinline__ OnlineState<A> statistics(const LogitRow<T>& row) {
+    A d = 0;
+    row.for_each([&](A x) { d += softmax_weight(x, A(0), row.scale); });
+    return {A(0), block_reduce(d, Sum<A>())};
+  }
+};
+
+struct safe {
+  template <class T, class A = Accumulator<T>>
+  static __device__ __forceinline__ OnlineState<A> statistics(const LogitRow<T>& row) {
+    A m = -kInfinity<A>;
+    // A dropped NaN comes back in the second pass as exp(NaN).
+    const auto larger = [](A a, A b) { return max_of(a, b); };
+    row.for_each([&](A x) { m = larger(m, x); });
+    m = block_reduce(m, larger);
+
+    A d = 0;
+    row.for_each([&](A x) { d += softmax_weight(x, m, row.scale); });
+    return {m, block_reduce(d, Sum<A>())};
+  }
+};
+
+struct online {
+  template <class T, class A = Accumulator<T>>
+  static __device__ __forceinline__ OnlineState<A> statistics(const LogitRow<T>& row) {
+    const OnlineMerge<A> merge{row.scale};
+    OnlineState<A> state = OnlineState<A>::empty();
+    row.for_each([&](A x) { state = merge(state, OnlineState<A>::of(x)); });
+    return block_reduce(state, merge);
+  }
+};
+
+// The last pass: reads the row again and writes the result. Each thread has read a place before it
+// writes it, and the reduction's barriers lie between the statistics and here, so out may be in.
+template <class T, bool kLog>
+__device__ __forceinline__ void write_row(const LogitRow<T>& row, const RowWriter<T>& out,
+                                          const OnlineState<Accumulator<T>>& state) {
+  using A = Accumulator<T>;
+  const A log_d = kLog ? log_of(state.d) : A(0);
+  for_each_pack<T>(row.reader.length(), [&](int64_t first) {
+    Pack<T> pack = row.load(first);
+#pragma unroll
+    for (A& x : pack.values) {
+      if constexpr (kLog) {
+        x = (x == -kInfinity<A> ? x : (x - state.m) * row.scale) - log_d;
+      } else {
+        x = softmax_weight(x, state.m, row.scale) / state.d;
+      }
+    }
+    out.store(first, pack);
+  });
+}
+
+template <class T, class Variant, bool kLog>
+__device__ __forceinline__ void softmax_rows(const SoftmaxParams& params) {
+  using A = Accumulator<T>;
+  const A scale = static_cast<A>(params.scale);
+  const bool negative = scale < A(0);
+  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
+    const LogitRow<T> row{
+        {static_cast<const T*>(params.in) + r * params.in_row_stride, params.row_length},
+        negative ? A(-1) : A(1),
+        negative ? -scale : scale};
+    const RowWriter<T> out(static_cast<T*>(params.out) + r * params.out_row_stride,
+                           params.row_length);
+    write_row<T, kLog>(row, out, Variant::template statistics<T>(row));
+  }
+}
+
+}  // namespace
+}  // namespace culebra
+
+#define CULEBRA_SOFTMAX_KERNEL(symbol, variant, type, threads, log)                          \
+  extern "C" __global__ void __launch_bounds__(threads) symbol(const SoftmaxParams params) { \
+    culebra::softmax_rows<culebra::type, culebra::variant, log>(params);                     \
+  }                                                                                          \
+  CULEBRA_KERNEL(symbol, threads, params)
+
+#define CULEBRA_SOFTMAX(variant, type, threads, reason)                                     \
+  CULEBRA_SOFTMAX_KERNEL(culebra_softmax_##variant##_##type, variant, type, threads, false) \
+  CULEBRA_SOFTMAX_KERNEL(culebra_softmax_##variant##_log_##type, variant, type, threads, true)
+
+#include "softmax.def"
