@@ -1,0 +1,114 @@
+// The binary interface between an emulator image (kernels compiled for the CPU) and the emulator.
+//
+// An image is a shared object that exports one function, culebra_emu_image. The emulator hands it a table of
+// functions and gets back the image's kernels. Neither side needs a symbol of the other at link time.
+// Everything here is plain data, so both may be built by different compilers.
+#pragma once
+
+#include <cstdint>
+
+namespace culebra_emu {
+
+// Raised with every change of a type in this file; the emulator refuses an image with another number.
+inline constexpr std::uint32_t kAbiVersion = 1;
+
+inline constexpr std::uint32_t kWarpSize = 32;
+
+struct Index3 {
+  unsigned int x, y, z;
+};
+
+// What all threads of a block share. Filled in by the emulator.
+struct Block {
+  Index3 index;
+  Index3 dim;
+  Index3 grid_dim;
+  void* dynamic_shared;
+  std::uint32_t dynamic_shared_bytes;
+};
+
+// One CUDA thread, running on a fiber. Filled in by the emulator, which derives its own type from this.
+struct Thread {
+  Index3 index;
+  std::uint32_t lane;
+  std::uint32_t warp;
+  const Block* block;
+};
+
+// A place in a kernel's source, for diagnoses.
+struct Site {
+  const char* file;
+  std::uint32_t line;
+  const char* operation;
+};
+
+// Called once, by the last lane to arrive, when all lanes of a warp collective wait. operands[i] is what lane i
+// passed, and null for a lane that does not take part.
+using CompleteCollective = void (*)(void* const operands[kWarpSize]);
+
+// The emulator's functions for an image. `thread` is always the calling thread.
+struct Runtime {
+  std::uint32_t abi_version;
+
+  // Waits for all threads of the block that have not exited; returns for how many `predicate` was not zero.
+  std::uint32_t (*block_barrier)(Thread* thread, const Site* site, std::uint32_t predicate);
+
+  // Waits for the lanes of `mask`, then runs `complete` once over their operands (which stay valid meanwhile: a
+  // waiting lane does not leave its frame). Lanes that arrive with another mask or operation are an error.
+  void (*warp_collective)(Thread* thread, const Site* site, std::uint32_t mask, void* operand,
+                          CompleteCollective complete);
+
+  // The lanes of the thread's warp that have not exited.
+  std::uint32_t (*active_lanes)(const Thread* thread);
+
+  // The block's static shared array of one call site. `key` is an address that is unique to the site.
+  void* (*static_shared)(Thread* thread, const void* key, std::uint64_t bytes, std::uint64_t align);
+
+  // Lets the other threads of the block run: needed where a kernel polls.
+  void (*yield)(Thread* thread);
+
+  // Ends the launch with a CUresult. Does not return.
+  void (*fail)(Thread* thread, std::uint32_t result, const char* message);
+};
+
+struct Parameter {
+  const char* name;
+  const char* type;
+  std::uint32_t offset;
+  std::uint32_t size;
+  std::uint32_t align;
+};
+
+struct Field {
+  const char* struct_name;
+  const char* name;
+  const char* type;
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+
+struct Kernel {
+  const char* symbol;
+  const char* family;
+  std::uint32_t max_threads;
+  std::uint32_t parameter_count;
+  const Parameter* parameters;
+  // Runs the kernel's body for the current thread; the arguments lie at the parameters' offsets.
+  void (*invoke)(const void* parameter_block);
+};
+
+struct Image {
+  std::uint32_t abi_version;
+  std::uint32_t kernel_count;
+  std::uint32_t field_count;
+  const Kernel* const* kernels;
+  const Field* const* fields;
+  // The calling OS thread's variable that holds the current Thread; the emulator stores to it at each switch.
+  Thread** (*current_thread)();
+};
+
+using ImageEntry = const Image* (*)(const Runtime*);
+
+inline constexpr const char* kImageEntryName = "culebra_emu_image";
+
+}  // namespace culebra_emu
