@@ -221,7 +221,7 @@ culebra_emu_image(const culebra_emu::Runtime* runtime) {
                     culebra_emu::count_names(#__VA_ARGS__),                                      \
                 "CULEBRA_KERNEL(" #symbol ") must name each parameter once");                    \
   static const culebra_emu::KernelRegistration<&symbol> culebra_emu_kernel_##symbol(             \
-      #symbol, __BASE_FILE__, max_threads, #__VA_ARGS__)
+      #symbol, __BASE_FILE__, max_threads, #__VA_ARGS__);
 
 // After a parameter struct, in its namespace: the struct and all its fields.
 #define CULEBRA_STRUCT(type, ...)                                                                 \
@@ -229,7 +229,7 @@ culebra_emu_image(const culebra_emu::Runtime* runtime) {
     return culebra_emu::unqualified(#type);                                                       \
   }                                                                                               \
   static const culebra_emu::StructRegistration culebra_emu_struct_##type(                         \
-      #type, {CULEBRA_EMU_FOR_EACH(CULEBRA_EMU_MEMBER, type, __VA_ARGS__)})
+      #type, {CULEBRA_EMU_FOR_EACH(CULEBRA_EMU_MEMBER, type, __VA_ARGS__)});
 
 #define CULEBRA_EMU_MEMBER(type, field)                                                       \
   culebra_emu::StructRegistration::Member{#field,                                             \
