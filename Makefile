@@ -70,7 +70,7 @@ endif
 
 # Maven decides poorly what is fresh, and takes seconds to do so. It is asked only when the state of its inputs, which
 # is names, sizes and times of all files it reads, differs from the last good build.
-JAVA_MODULES := generated bindings kernels-cu api io testkit cli
+JAVA_MODULES := generated bindings kernels-cu api io testkit cli benchmarks
 build/java.inputs: native FORCE
 	@mkdir -p build
 	@find pom.xml .mvn $(wildcard $(addsuffix /pom.xml,$(JAVA_MODULES)) $(addsuffix /src,$(JAVA_MODULES)) kernels-cu/build/root) \
