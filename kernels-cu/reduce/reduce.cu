@@ -1,0 +1,94 @@
+// Sum, maximum and minimum of rows.
+//
+//   op   state                                        an empty row gives  NaN in a row
+//   sum  a compensated sum, divided once at the end   0 (mean: NaN)       NaN
+//   max  the maximum so far                           -inf                NaN
+//   min  the minimum so far                           +inf                NaN
+//
+// Symbols: culebra_reduce_<op>_<type> for f32, f16, bf16 (results in f32) and f64 (results in f64),
+// all taking ReduceParams. One access an element.
+//
+// One block works on one row at a time and walks the rows in steps of the grid. To reduce all
+// elements of a tensor, the host launches twice: over rows that are chunks of a fixed length
+// (reduce.def), then over one row of partial results. Neither depends on the grid or the device, so
+// the result repeats bit for bit anywhere.
+#include "culebra/platform.cuh"
+
+#include "culebra/block.cuh"
+#include "culebra/compensated.cuh"
+#include "culebra/operators.cuh"
+#include "culebra/params.h"
+#include "culebra/types.cuh"
+#include "culebra/vec.cuh"
+
+namespace culebra {
+namespace {
+
+// How a reduction is computed: the state, what an element does to it, how two states combine, and
+// the result. Padding is an element that changes nothing.
+namespace ops {
+
+template <class A>
+struct sum {
+  using State = CompensatedSum<A>;
+  static constexpr A kPadding = A(0);
+  static __device__ __forceinline__ State empty() { return State::zero(); }
+  static __device__ __forceinline__ void absorb(State& state, A x) { state.add(x); }
+  __device__ __forceinline__ State operator()(const State& a, const State& b) const {
+    return State::plus(a, b);
+  }
+  static __device__ __forceinline__ A finish(const State& state, double divisor) {
+    return static_cast<A>(state.total() / divisor);
+  }
+};
+
+template <class A, class Op>
+struct extremum {
+  using State = A;
+  static constexpr A kPadding = Op::kNeutral;
+  static __device__ __forceinline__ State empty() { return Op::kNeutral; }
+  static __device__ __forceinline__ void absorb(State& state, A x) { state = Op()(state, x); }
+  __device__ __forceinline__ State operator()(State a, State b) const { return Op()(a, b); }
+  static __device__ __forceinline__ A finish(State state, double) { return state; }
+};
+
+template <class A>
+using max = extremum<A, Max<A>>;
+template <class A>
+using min = extremum<A, Min<A>>;
+
+}  // namespace ops
+
+template <class T, class Op>
+__device__ __forceinline__ void reduce_rows(const ReduceParams& params) {
+  using A = Accumulator<T>;
+  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
+    const int64_t start = r * params.in_row_stride;
+    const int64_t left = params.element_limit - start;
+    const RowReader<T> row(static_cast<const T*>(params.in) + start,
+                           left < params.row_length ? left : params.row_length);
+
+    typename Op::State state = Op::empty();
+    for_each_pack<T>(row.length(), [&](int64_t first) {
+      const Pack<T> pack = row.load(first, Op::kPadding);
+#pragma unroll
+      for (const A x : pack.values) Op::absorb(state, x);
+    });
+
+    state = block_reduce(state, Op());
+    if (threadIdx.x == 0) static_cast<A*>(params.out)[r] = Op::finish(state, params.divisor);
+  }
+}
+
+}  // namespace
+}  // namespace culebra
+
+#define CULEBRA_REDUCE(op, type, threads, chunk_elements, reason)                               \
+  extern "C" __global__ void __launch_bounds__(threads)                                         \
+      culebra_reduce_##op##_##type(const ReduceParams params) {                                 \
+    culebra::reduce_rows<culebra::type, culebra::ops::op<culebra::Accumulator<culebra::type>>>( \
+        params);                                                                                \
+  }                                                                                             \
+  CULEBRA_KERNEL(culebra_reduce_##op##_##type, threads, params)
+
+#include "reduce.def"
