@@ -5,4 +5,5 @@ module dev.culebra {
   requires static org.jspecify;
 
   exports dev.culebra;
+  exports dev.culebra.ops;
 }

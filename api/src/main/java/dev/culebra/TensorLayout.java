@@ -1,0 +1,181 @@
+package dev.culebra;
+
+import java.util.Arrays;
+
+/**
+ * The shape and stride algebra of {@link TensorView}, in elements. It knows nothing of memory.
+ *
+ * @param shape length of each axis, at least 0
+ * @param strides distance between neighbours of each axis, at least 0
+ */
+@SuppressWarnings("ArrayRecordComponent") // copied on the way in, compared by content
+record TensorLayout(long[] shape, long[] strides) {
+
+  TensorLayout {
+    shape = shape.clone();
+    strides = strides.clone();
+    if (shape.length != strides.length) {
+      throw new IllegalArgumentException(
+          "shape has " + shape.length + " axes but strides have " + strides.length);
+    }
+    for (int axis = 0; axis < shape.length; axis++) {
+      if (shape[axis] < 0) {
+        throw new IllegalArgumentException(
+            "length " + shape[axis] + " of axis " + axis + " is negative");
+      }
+      if (strides[axis] < 0) {
+        throw new IllegalArgumentException(
+            "stride " + strides[axis] + " of axis " + axis + " is negative");
+      }
+    }
+  }
+
+  /** Rows of equal length at equal distances: what an operation over the last axis walks. */
+  record Rows(long count, long length, long stride) {}
+
+  static TensorLayout contiguous(long... shape) {
+    long[] strides = new long[shape.length];
+    long next = 1;
+    for (int axis = shape.length - 1; axis >= 0; axis--) {
+      strides[axis] = next;
+      next = multiply(next, Math.max(shape[axis], 1), shape);
+    }
+    return new TensorLayout(shape, strides);
+  }
+
+  int rank() {
+    return shape.length;
+  }
+
+  long elementCount() {
+    long count = 1;
+    for (long length : shape) {
+      if (length == 0) {
+        return 0;
+      }
+      count = multiply(count, length, shape);
+    }
+    return count;
+  }
+
+  /** How many elements of memory the layout reaches over, from its first element to its last. */
+  long span() {
+    if (elementCount() == 0) {
+      return 0;
+    }
+    long last = 0;
+    try {
+      for (int axis = 0; axis < shape.length; axis++) {
+        last = Math.addExact(last, Math.multiplyExact(shape[axis] - 1, strides[axis]));
+      }
+      return Math.addExact(last, 1);
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException(this + " reaches over more than 2^63 elements", e);
+    }
+  }
+
+  boolean isContiguous() {
+    if (elementCount() == 0) {
+      return true;
+    }
+    long expected = 1;
+    for (int axis = shape.length - 1; axis >= 0; axis--) {
+      // The stride of an axis of one element is never used.
+      if (shape[axis] != 1 && strides[axis] != expected) {
+        return false;
+      }
+      expected *= shape[axis];
+    }
+    return true;
+  }
+
+  /**
+   * Whether two indices may name the same element. Sufficient, not necessary: sorted by stride,
+   * each axis has to step over all of the axes inside it.
+   */
+  boolean mayOverlapItself() {
+    if (elementCount() == 0) {
+      return false;
+    }
+    Integer[] axes = new Integer[shape.length];
+    Arrays.setAll(axes, axis -> axis);
+    Arrays.sort(axes, (a, b) -> Long.compare(strides[a], strides[b]));
+    long inner = 1;
+    for (int axis : axes) {
+      if (shape[axis] == 1) {
+        continue;
+      }
+      if (strides[axis] < inner) {
+        return true;
+      }
+      inner = (shape[axis] - 1) * strides[axis] + inner;
+    }
+    return false;
+  }
+
+  /** Folds all axes but the last into one, which needs that they lie at one common distance. */
+  Rows rows() {
+    if (shape.length == 0) {
+      throw new IllegalArgumentException("a scalar has no last axis; give it shape [1]");
+    }
+    int last = shape.length - 1;
+    long length = shape[last];
+    if (length > 1 && strides[last] != 1) {
+      throw new IllegalArgumentException(
+          this
+              + ": the elements of a row lie "
+              + strides[last]
+              + " apart; the operation needs 1, copy them together first");
+    }
+    long count = 1;
+    long stride = 0;
+    boolean first = true;
+    for (int axis = last - 1; axis >= 0; axis--) {
+      if (shape[axis] == 1) {
+        continue;
+      }
+      if (first) {
+        stride = strides[axis];
+        first = false;
+      } else if (count != 0 && shape[axis] != 0 && strides[axis] != stride * count) {
+        throw new IllegalArgumentException(
+            this
+                + ": its leading axes cannot be folded into rows at one distance (axis "
+                + axis
+                + " has stride "
+                + strides[axis]
+                + ", rows within it end after "
+                + stride * count
+                + "); make it contiguous or run it slice by slice");
+      }
+      count = multiply(count, shape[axis], shape);
+    }
+    return new Rows(count, length, count > 1 ? stride : length);
+  }
+
+  private static long multiply(long a, long b, long[] shape) {
+    try {
+      return Math.multiplyExact(a, b);
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException(
+          "shape " + Arrays.toString(shape) + " has more than 2^63 elements", e);
+    }
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof TensorLayout that
+        && Arrays.equals(shape, that.shape)
+        && Arrays.equals(strides, that.strides);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(shape) + Arrays.hashCode(strides);
+  }
+
+  @Override
+  public String toString() {
+    return "shape " + Arrays.toString(shape) + " strides " + Arrays.toString(strides);
+  }
+}

@@ -1,0 +1,5 @@
+/** Operations on tensors that launch Culebra's own kernels: softmax and reductions. */
+@NullMarked
+package dev.culebra.ops;
+
+import org.jspecify.annotations.NullMarked;
