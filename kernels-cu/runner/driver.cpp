@@ -1,0 +1,133 @@
+#include "driver.h"
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+
+namespace runner {
+
+// Handles are opaque pointers, a device is an int and a device address an integer of 64 bits.
+struct Driver::Functions {
+  int (*cuInit)(unsigned flags);
+  int (*cuGetErrorName)(int error, const char** name);
+  int (*cuDeviceGet)(int* device, int ordinal);
+  int (*cuDeviceGetName)(char* name, int length, int device);
+  int (*cuDeviceGetAttribute)(int* value, int attribute, int device);
+  int (*cuDevicePrimaryCtxRetain)(void** context, int device);
+  int (*cuDevicePrimaryCtxRelease)(int device);
+  int (*cuCtxSetCurrent)(void* context);
+  int (*cuCtxSynchronize)();
+  int (*cuModuleLoadData)(void** module, const void* image);
+  int (*cuModuleGetFunction)(void** function, void* module, const char* name);
+  int (*cuMemAlloc)(DevicePointer* address, std::size_t bytes);
+  int (*cuMemFree)(DevicePointer address);
+  int (*cuMemcpyHtoD)(DevicePointer to, const void* from, std::size_t bytes);
+  int (*cuMemcpyDtoH)(void* to, DevicePointer from, std::size_t bytes);
+  int (*cuLaunchKernel)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                        void* stream, void** arguments, void** extra);
+};
+
+namespace {
+
+constexpr int kComputeCapabilityMajor = 75;
+constexpr int kComputeCapabilityMinor = 76;
+
+template <class Function>
+void bind(void* library, Function*& function, const char* symbol) {
+  function = reinterpret_cast<Function*>(dlsym(library, symbol));
+  if (function == nullptr) {
+    throw std::runtime_error(std::string("the driver has no function ") + symbol);
+  }
+}
+
+}  // namespace
+
+Driver::Driver(const std::string& path)
+    : library_(dlopen(path.c_str(), RTLD_NOW)), functions_(nullptr) {
+  if (library_ == nullptr) throw std::runtime_error(std::string("no driver: ") + dlerror());
+  functions_ = new Functions{};
+  Functions& f = *functions_;
+  bind(library_, f.cuInit, "cuInit");
+  bind(library_, f.cuGetErrorName, "cuGetErrorName");
+  bind(library_, f.cuDeviceGet, "cuDeviceGet");
+  bind(library_, f.cuDeviceGetName, "cuDeviceGetName");
+  bind(library_, f.cuDeviceGetAttribute, "cuDeviceGetAttribute");
+  bind(library_, f.cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
+  bind(library_, f.cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");
+  bind(library_, f.cuCtxSetCurrent, "cuCtxSetCurrent");
+  bind(library_, f.cuCtxSynchronize, "cuCtxSynchronize");
+  bind(library_, f.cuModuleLoadData, "cuModuleLoadData");
+  bind(library_, f.cuModuleGetFunction, "cuModuleGetFunction");
+  bind(library_, f.cuMemAlloc, "cuMemAlloc_v2");
+  bind(library_, f.cuMemFree, "cuMemFree_v2");
+  bind(library_, f.cuMemcpyHtoD, "cuMemcpyHtoD_v2");
+  bind(library_, f.cuMemcpyDtoH, "cuMemcpyDtoH_v2");
+  bind(library_, f.cuLaunchKernel, "cuLaunchKernel");
+
+  check(f.cuInit(0), "cuInit");
+  check(f.cuDeviceGet(&device_, 0), "cuDeviceGet");
+  char name[256] = "";
+  check(f.cuDeviceGetName(name, sizeof name, device_), "cuDeviceGetName");
+  device_name_ = name;
+  int major = 0;
+  int minor = 0;
+  check(f.cuDeviceGetAttribute(&major, kComputeCapabilityMajor, device_), "cuDeviceGetAttribute");
+  check(f.cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, device_), "cuDeviceGetAttribute");
+  compute_capability_ = 10 * major + minor;
+  void* context = nullptr;
+  check(f.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
+  check(f.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+}
+
+// The library stays loaded: a driver does not expect to be unloaded.
+Driver::~Driver() {
+  functions_->cuDevicePrimaryCtxRelease(device_);
+  delete functions_;
+}
+
+void Driver::check(int result, const char* function) const {
+  if (result == 0) return;
+  const char* name = nullptr;
+  functions_->cuGetErrorName(result, &name);
+  throw std::runtime_error(std::string(function) + " failed: " + std::to_string(result) + " " +
+                           (name != nullptr ? name : "(unknown)"));
+}
+
+void* Driver::load_module(const std::vector<char>& image) const {
+  void* module = nullptr;
+  check(functions_->cuModuleLoadData(&module, image.data()), "cuModuleLoadData");
+  return module;
+}
+
+void* Driver::function(void* module, const std::string& symbol) const {
+  void* function = nullptr;
+  check(functions_->cuModuleGetFunction(&function, module, symbol.c_str()), "cuModuleGetFunction");
+  return function;
+}
+
+void Driver::launch(void* function, unsigned grid, unsigned block, unsigned shared_bytes,
+                    void** arguments) const {
+  check(functions_->cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared_bytes, nullptr,
+                                   arguments, nullptr),
+        "cuLaunchKernel");
+  check(functions_->cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+DevicePointer Driver::allocate(std::size_t bytes) const {
+  DevicePointer address = 0;
+  check(functions_->cuMemAlloc(&address, bytes), "cuMemAlloc");
+  return address;
+}
+
+void Driver::free(DevicePointer address) const noexcept { functions_->cuMemFree(address); }
+
+void Driver::copy_to_device(DevicePointer to, const void* from, std::size_t bytes) const {
+  if (bytes > 0) check(functions_->cuMemcpyHtoD(to, from, bytes), "cuMemcpyHtoD");
+}
+
+void Driver::copy_to_host(void* to, DevicePointer from, std::size_t bytes) const {
+  if (bytes > 0) check(functions_->cuMemcpyDtoH(to, from, bytes), "cuMemcpyDtoH");
+}
+
+}  // namespace runner

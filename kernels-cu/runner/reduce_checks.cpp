@@ -1,0 +1,177 @@
+// Every reduction against long double arithmetic, in one launch over rows and in two launches over
+// all elements.
+#include <algorithm>
+#include <cmath>
+
+#include "checks.h"
+#include "culebra/params.h"
+#include "elements.h"
+
+namespace runner {
+
+namespace {
+
+enum class Op { kSum, kMax, kMin };
+
+constexpr double kInfinite = INFINITY;
+
+const char* name_of(Op op) { return op == Op::kSum ? "sum" : op == Op::kMax ? "max" : "min"; }
+
+template <class E>
+class ReduceChecks {
+  using Storage = typename E::Storage;
+  using Result = typename E::Result;
+
+ public:
+  ReduceChecks(Bench& bench, Op op) : bench_(bench), op_(op), symbol_(symbol<E>()) {}
+
+  void run() {
+    // rows, length, stride, offset, grid
+    compare_rows(1, 1, 1, 0, 1);
+    compare_rows(3, 7, 7, 0, 3);
+    compare_rows(4, 1000, 1003, 1, 2);
+    compare_rows(2, 4096, 4096, 0, 5);
+    empty_rows();
+    special_rows();
+    all_elements(5 * 1024 + 77, 1024);
+    all_elements(1024, 1024);
+    if (op_ == Op::kSum) cancellation();
+  }
+
+ private:
+  template <class Of>
+  std::string symbol() const {
+    return std::string("culebra_reduce_") + name_of(op_) + "_" + Of::kName;
+  }
+
+  std::vector<Result> reduce(const std::vector<Storage>& in, std::size_t offset, int64_t rows,
+                             int64_t length, int64_t stride, double divisor, unsigned grid) {
+    const DeviceArray<Storage> device_in(bench_.driver, in);
+    const DeviceArray<Result> out(bench_.driver, poison<Result>(rows));
+    const ReduceParams params{out.at(0), device_in.at(offset),        rows,   length,
+                              stride,    int64_t(in.size() - offset), divisor};
+    bench_.launch(symbol_, grid, bench_.root.kernel(symbol_).max_threads, 0, params);
+    return out.read();
+  }
+
+  std::vector<Storage> elements(std::size_t count) {
+    std::vector<Storage> result(count);
+    for (Storage& x : result) x = E::make(bench_.uniform(-3, 5));
+    return result;
+  }
+
+  void compare(const Storage* row, int64_t length, double divisor, Result got) {
+    long double wanted = op_ == Op::kSum ? 0.0L : op_ == Op::kMax ? -kInfinite : kInfinite;
+    long double sizes = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      const long double x = E::value(row[i]);
+      wanted = op_ == Op::kSum   ? wanted + x
+               : op_ == Op::kMax ? std::fmax(wanted, x)
+                                 : std::fmin(wanted, x);
+      sizes += std::fabs(x);
+    }
+    // Two roundings of the result, and a term of second order for the compensation.
+    const double eps = E::kArithmetic;
+    const long double bound =
+        op_ == Op::kSum ? (2 * eps * std::fabs(wanted) + length * eps * eps * sizes * 4) / divisor
+                        : 0.0L;
+    if (op_ == Op::kSum) wanted /= divisor;
+    bench_.expect(std::fabs(got - wanted) <= bound, "%s: length %ld: %.17g, should be %.17Lg",
+                  symbol_.c_str(), long(length), double(got), wanted);
+  }
+
+  void compare_rows(int64_t rows, int64_t length, int64_t stride, std::size_t offset,
+                    unsigned grid) {
+    const std::vector<Storage> in = elements(offset + (rows - 1) * stride + length);
+    const double divisor = op_ == Op::kSum ? double(length) : 1.0;
+    const std::vector<Result> got = reduce(in, offset, rows, length, stride, divisor, grid);
+    for (int64_t r = 0; r < rows; ++r) {
+      compare(&in[offset + r * stride], length, divisor, got[r]);
+    }
+  }
+
+  void empty_rows() {
+    const double wanted = op_ == Op::kSum ? 0.0 : op_ == Op::kMax ? -kInfinite : kInfinite;
+    for (const Result got : reduce({}, 0, 3, 0, 0, 1.0, 3)) {
+      bench_.expect(got == wanted, "%s: an empty row gives %g", symbol_.c_str(), double(got));
+    }
+    if (op_ == Op::kSum) {
+      bench_.expect(std::isnan(reduce({}, 0, 1, 0, 0, 0.0, 1)[0]),
+                    "%s: the mean of nothing is not NaN", symbol_.c_str());
+    }
+  }
+
+  void special_rows() {
+    const auto with = [&](double x) {
+      std::vector<Storage> row(300, E::make(1));
+      row[250] = E::make(x);
+      return static_cast<double>(reduce(row, 0, 1, 300, 300, 1.0, 1)[0]);
+    };
+    bench_.expect(std::isnan(with(NAN)), "%s: drops a NaN", symbol_.c_str());
+    bench_.expect(with(kInfinite) == (op_ == Op::kMin ? 1.0 : kInfinite),
+                  "%s: +inf among ones gives %g", symbol_.c_str(), with(kInfinite));
+    bench_.expect(with(-kInfinite) == (op_ == Op::kMax ? 1.0 : -kInfinite),
+                  "%s: -inf among ones gives %g", symbol_.c_str(), with(-kInfinite));
+  }
+
+  // Chunks of a fixed length, the last one short, then their results as one row.
+  void all_elements(int64_t count, int64_t chunk) {
+    const std::vector<Storage> in = elements(count);
+    const int64_t chunks = (count + chunk - 1) / chunk;
+    const DeviceArray<Storage> device_in(bench_.driver, in);
+    const DeviceArray<Result> partials(bench_.driver, poison<Result>(chunks));
+    const DeviceArray<Result> out(bench_.driver, poison<Result>(1));
+    const unsigned threads = bench_.root.kernel(symbol_).max_threads;
+    bench_.launch(symbol_, 2, threads, 0,
+                  ReduceParams{partials.at(0), device_in.at(0), chunks, chunk, chunk, count, 1.0});
+    const std::string second = sizeof(Result) == 8 ? symbol<F64>() : symbol<F32>();
+    bench_.launch(second, 1, threads, 0,
+                  ReduceParams{out.at(0), partials.at(0), 1, chunks, chunks, chunks, 1.0});
+
+    std::vector<Result> results = partials.read();
+    for (int64_t c = 0; c < chunks; ++c) {
+      compare(&in[c * chunk], std::min(chunk, count - c * chunk), 1.0, results[c]);
+    }
+    long double wanted = op_ == Op::kSum ? 0.0L : results[0];
+    for (const Result x : results) {
+      wanted = op_ == Op::kSum   ? wanted + x
+               : op_ == Op::kMax ? std::fmax(wanted, (long double)(x))
+                                 : std::fmin(wanted, (long double)(x));
+    }
+    const double got = out.read()[0];
+    bench_.expect(std::fabs(got - wanted) <= E::kArithmetic * std::fabs(wanted),
+                  "%s: all %ld elements give %.17g, should be %.17Lg", symbol_.c_str(), long(count),
+                  got, wanted);
+  }
+
+  // What an ordinary sum loses: ones between a large number and its negative.
+  void cancellation() {
+    std::vector<Storage> row(2050, E::make(1));
+    row[0] = E::make(0x1p15);
+    row[1] = E::make(E::kArithmetic < 0x1p-30 ? 0x1p60 : sizeof(Storage) == 4 ? 0x1p40 : 0x1p15);
+    row[2049] = E::make(-E::value(row[1]));
+    const double got = reduce(row, 0, 1, 2050, 2050, 1.0, 1)[0];
+    bench_.expect(got == 0x1p15 + 2047, "%s: a sum with cancellation gives %.17g", symbol_.c_str(),
+                  got);
+  }
+
+  Bench& bench_;
+  Op op_;
+  std::string symbol_;
+};
+
+template <class E>
+void check_type(Bench& bench) {
+  for (const Op op : {Op::kSum, Op::kMax, Op::kMin}) ReduceChecks<E>(bench, op).run();
+}
+
+}  // namespace
+
+void check_reduce(Bench& bench) {
+  check_type<F32>(bench);
+  check_type<F16>(bench);
+  check_type<BF16>(bench);
+  check_type<F64>(bench);
+}
+
+}  // namespace runner
