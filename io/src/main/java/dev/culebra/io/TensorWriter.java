@@ -79,11 +79,9 @@ public final class TensorWriter implements Closeable {
    * Begins a {@code .npy} on a stream. What has been written cannot be taken back; {@link #commit}
    * flushes, and nothing closes the stream.
    */
-  public static TensorWriter npyTo(OutputStream out, TensorSpec spec) throws IOException {
+  public static TensorWriter npyTo(OutputStream out, TensorSpec spec) {
     ByteBuffer header = NpyHeader.encode(spec);
-    StreamSink sink = new StreamSink(out);
-    sink.write(0, MemorySegment.ofBuffer(header));
-    TensorWriter writer = new TensorWriter(sink);
+    TensorWriter writer = new TensorWriter(new StreamSink(out, header));
     writer.cursors.put(spec.name(), new Cursor(header.limit(), spec.byteSize()));
     return writer;
   }

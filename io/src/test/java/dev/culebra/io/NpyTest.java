@@ -189,6 +189,7 @@ class NpyTest {
     try (TensorFile file = TensorFile.readNpy(new ByteArrayInputStream(whole), "standard input")) {
       TensorData tensor = file.tensor(null);
       try (TensorWriter writer = TensorWriter.npyTo(out, tensor.spec())) {
+        assertEquals(0, out.size(), "what fails before the first element has written nothing");
         writer.append("", tensor.bytes().asSlice(0, 5));
         writer.append("", tensor.bytes().asSlice(5));
         writer.commit();
