@@ -1,0 +1,107 @@
+package dev.culebra.benchmarks;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The same loop in C and by a contender, in interleaved pairs in one process.
+ *
+ * <p>No JMH here: JMH measures one thing after the other, and over its minutes a machine's clock moves by more than the few percent
+ * that are asked about. In a pair the two follow each other within milliseconds, and which goes first alternates.
+ */
+final class PairedCalls {
+  /** One loop; an exception of the native call itself is a bug and ends the run. */
+  @FunctionalInterface
+  interface Loop {
+    void run(int calls) throws Throwable;
+  }
+
+  private static final ThreadMXBean THREADS =
+      (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  private final int pairs;
+  private final long warmUpNanos;
+  private final Report report;
+
+  /**
+   * @param pairs at least 30 for a claim
+   * @param warmUpNanos how long each loop runs before the first pair, so that the compiler has finished with it
+   */
+  PairedCalls(int pairs, long warmUpNanos, Report report) {
+    this.pairs = pairs;
+    this.warmUpNanos = warmUpNanos;
+    this.report = report;
+  }
+
+  /** Measures one loop and reports it. */
+  void measure(String call, String contender, int callsPerSample, Loop baseline, Loop loop)
+      throws IOException {
+    double[] baselineNanos = new double[pairs];
+    double[] nanos = new double[pairs];
+    warmUp(baseline, callsPerSample);
+    warmUp(loop, callsPerSample);
+    long allocated = 0;
+    for (int i = 0; i < pairs; i++) {
+      if (i % 2 == 0) {
+        baselineNanos[i] = nanosPerCall(baseline, callsPerSample);
+      }
+      long before = THREADS.getCurrentThreadAllocatedBytes();
+      nanos[i] = nanosPerCall(loop, callsPerSample);
+      allocated += THREADS.getCurrentThreadAllocatedBytes() - before;
+      if (i % 2 == 1) {
+        baselineNanos[i] = nanosPerCall(baseline, callsPerSample);
+      }
+    }
+
+    RatioInterval ratio = RatioInterval.of(baselineNanos, nanos);
+    double median = RatioInterval.median(nanos);
+    double baselineMedian = RatioInterval.median(baselineNanos);
+    double allocatedPerCall = (double) allocated / pairs / callsPerSample;
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("call", call);
+    entry.put("contender", contender);
+    entry.put("baseline", "C");
+    entry.put("calls_per_sample", callsPerSample);
+    entry.put("baseline_ns", baselineNanos);
+    entry.put("ns", nanos);
+    entry.put("median_baseline_ns", baselineMedian);
+    entry.put("median_ns", median);
+    entry.put("ratio", ratio.median());
+    entry.put("ratio_low", ratio.low());
+    entry.put("ratio_high", ratio.high());
+    entry.put("allocated_bytes_per_call", allocatedPerCall);
+    report.add("pairs", entry);
+    System.out.printf(
+        "%-16s %-14s %8.1f ns, C %8.1f ns: ratio %.4f [%.4f, %.4f], %.3f B a call%n",
+        call,
+        contender,
+        median,
+        baselineMedian,
+        ratio.median(),
+        ratio.low(),
+        ratio.high(),
+        allocatedPerCall);
+  }
+
+  private void warmUp(Loop loop, int calls) {
+    long start = System.nanoTime();
+    do {
+      nanosPerCall(loop, calls);
+    } while (System.nanoTime() - start < warmUpNanos);
+  }
+
+  private static double nanosPerCall(Loop loop, int calls) {
+    long start = System.nanoTime();
+    try {
+      loop.run(calls);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    }
+    return (double) (System.nanoTime() - start) / calls;
+  }
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# gpu-bundle.sh ARCHS: packs build/culebra-gpu-bundle.tar.xz, with which a machine that has a GPU but no JDK, no Maven and no network
+# tests and measures Culebra. Called by `make gpu-bundle`, after the build; JAVA_HOME is set by the Makefile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+archs=$1
+limit_mib=45
+bundle=build/culebra-gpu-bundle
+junit_console=org.junit.platform:junit-platform-console-standalone:$(mvn -q -B help:evaluate -Dexpression=junit.platform.version -DforceStdout)
+
+# What tests and benchmarks need besides our own jars.
+mvn -q -B -Ppeers -DskipTests package dependency:copy-dependencies
+mvn -q -B dependency:copy -Dartifact="$junit_console" -DoutputDirectory=build/junit
+
+rm -rf "$bundle"
+mkdir -p "$bundle"/{lib,bench,peers,test,native}
+
+# A jar lies in the first of these folders that asks for it.
+cp cli/target/lib/*.jar "$bundle/lib/"
+add() { # add FOLDER JAR...: those that lib/ and bench/ do not have
+  local folder=$1 jar name
+  shift
+  for jar in "$@"; do
+    name=$(basename "$jar")
+    [[ -e $bundle/lib/$name || -e $bundle/bench/$name && $folder == peers ]] || cp "$jar" "$bundle/$folder/"
+  done
+}
+add bench benchmarks/target/culebra-benchmarks-*.jar benchmarks/target/dependency/*.jar
+add peers benchmarks/peers/target/culebra-benchmarks-peers-*.jar benchmarks/peers/target/dependency/*.jar
+add test build/junit/*.jar
+tested=(bindings kernels-cu api io cli)
+for module in "${tested[@]}"; do
+  "$JAVA_HOME/bin/jar" --create --file "$bundle/test/culebra-$module-tests.jar" -C "$module/target/test-classes" .
+  add test "$module"/target/dependency/*.jar
+done
+# The console brings the JUnit platform and Jupiter itself; the JMH bench needs none of it.
+rm -f "$bundle"/{bench,peers,test}/{junit-jupiter,junit-platform-{commons,engine,launcher},opentest4j,apiguardian}*.jar
+
+# Of JCuda's natives only the driver's binding is used; the others are nine tenths of the jar.
+natives=$(echo "$PWD/$bundle"/peers/jcuda-natives-*.jar)
+(
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  cd "$folder"
+  "$JAVA_HOME/bin/jar" --extract --file "$natives"
+  find lib -type f ! -name 'libJCudaDriver-*' -delete
+  "$JAVA_HOME/bin/jar" --create --file "$natives" .
+)
+
+cp -r kernels-cu/build/selftest-root "$bundle/selftest"
+cp build/libculebra-baseline.so kernels-cu/build/runner "$bundle/native/"
+cp benchmarks/torch_softmax.py "$bundle/bench/"
+
+# Uncompressed modules: xz does better over all of them than jlink over each. The second CDS archive is for heaps
+# over 32 GiB.
+"$JAVA_HOME/bin/jlink" --add-modules java.base,java.logging,java.management,java.xml,jdk.management,jdk.unsupported \
+  --strip-debug --no-header-files --no-man-pages --compress zip-0 --generate-cds-archive --output "$bundle/runtime" >/dev/null
+rm -f "$bundle/runtime/lib/server/classes_nocoops.jsa"
+
+cp make/gpu-bundle-run.sh "$bundle/run"
+chmod +x "$bundle/run"
+{
+  echo "commit    $(git describe --always --dirty --abbrev=12)"
+  echo "packed    $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+  echo "kernels   $archs"
+  echo "java      $(sed -n 's/^JAVA_RUNTIME_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release")"
+} >"$bundle/BUNDLE"
+
+tar --sort=name --owner=0 --group=0 --numeric-owner -C build -I 'xz -6 -T0' -cf "$bundle.tar.xz" "$(basename "$bundle")"
+bytes=$(stat -c %s "$bundle.tar.xz")
+printf '%s.tar.xz: %d MiB (limit %d)\n' "$bundle" $((bytes >> 20)) $limit_mib
+if ((bytes > limit_mib << 20)); then
+  echo "too large; the largest files in it:" >&2
+  find "$bundle" -type f -printf '%s %p\n' | sort -rn | head -n 15 >&2
+  exit 1
+fi
