@@ -39,10 +39,6 @@ endif
 
 MVN := mvn -q -B -Dstyle.color=never
 
-# nvcc is optional: without it no GPU images are built.
-NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) \
-	$(lastword $(sort $(wildcard /usr/local/cuda-*/bin/nvcc))))
-export NVCC
 ARCHS ?= $(shell make/gpu-archs.sh)
 
 .PHONY: build run test native emulator kernels generate bench gpu-bundle format check-format clean help
@@ -62,11 +58,9 @@ native: emulator kernels
 emulator: ## The CPU stand-in for libcuda, and its kernel images
 	@$(if $(wildcard emulator/Makefile),$(MAKE) -C emulator)
 
+# nvcc is optional: where it is missing, this says so in one line and makes the index alone.
 kernels: ## GPU images of the kernels: ARCHS='80 90a' or ARCHS=all (default: the device here, else 80 90a)
-ifneq ($(wildcard kernels-cu/Makefile),)
-	@$(if $(NVCC),$(MAKE) -C kernels-cu gpu ARCHS='$(ARCHS)',echo 'nvcc not found: no GPU images are built (they need CUDA toolkit 13; the emulator does not).')
-	@$(MAKE) -C kernels-cu index
-endif
+	@$(MAKE) -C kernels-cu gpu ARCHS='$(ARCHS)'
 
 # Maven decides poorly what is fresh, and takes seconds to do so. It is asked only when the state of its inputs, which
 # is names, sizes and times of all files it reads, differs from the last good build.
@@ -84,6 +78,19 @@ build/java.stamp: build/java.inputs
 
 generate: ## Run jextract again over cuda.h into generated/ (needs jextract and the CUDA headers)
 	@generated/generate.sh
+
+build/libculebra-baseline.so: benchmarks/src/main/c/baseline.c
+	@mkdir -p build
+	@$(CC) -std=c11 -O2 -Wall -Wextra -Werror -fPIC -shared $< -o $@
+
+# Where there is no GPU this shows only that the benchmarks work. BENCH='--only pairs' and such.
+bench: build build/libculebra-baseline.so ## Measure calls, launches and softmax beside C and the JNI peers (BENCH='--only pairs,softmax')
+	@make/bench.sh $(BENCH)
+
+BUNDLE_ARCHS = $(if $(filter file,$(origin ARCHS)),90a,$(ARCHS))
+gpu-bundle: build build/libculebra-baseline.so ## Pack what a machine with a GPU but no JDK needs to test and measure (ARCHS, default 90a)
+	@$(MAKE) -C kernels-cu test-root runner ARCHS='$(BUNDLE_ARCHS)'
+	@make/gpu-bundle.sh '$(BUNDLE_ARCHS)'
 
 # Hand-written C++ and CUDA. clang-format is not needed to build or to test, and is left out with a notice where missing.
 CLANG_FORMAT ?= $(shell command -v clang-format)

@@ -15,8 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The loops in C ({@code baseline.c}) that contenders are compared with. One call from Java runs a whole loop, so that the cost of that
- * call is shared by thousands.
+ * The loops in C ({@code baseline.c}) that contenders are compared with. One call from Java runs a
+ * whole loop, so that the cost of that call is shared by thousands.
  */
 final class CBaseline implements AutoCloseable {
   /** Names the library that make builds from {@code baseline.c}. */
@@ -63,7 +63,8 @@ final class CBaseline implements AutoCloseable {
     streamSynchronize = cuda_h.cuStreamSynchronize$address().address();
 
     byte[] image = Files.readAllBytes(target.image());
-    MemorySegment nativeImage = arena.allocate(image.length, 16).copyFrom(MemorySegment.ofArray(image));
+    MemorySegment nativeImage =
+        arena.allocate(image.length, 16).copyFrom(MemorySegment.ofArray(image));
     library = Driver.libraryLoadData(nativeImage, new JitLog(arena));
     function = Driver.kernelGetFunction(Driver.libraryGetKernel(library, target.symbol()));
     stream = Driver.streamCreateWithPriority(1 /* CU_STREAM_NON_BLOCKING */, 0);

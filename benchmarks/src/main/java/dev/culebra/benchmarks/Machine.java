@@ -35,7 +35,8 @@ final class Machine {
     machine.put("cpu", cpu());
     machine.put("cores", Runtime.getRuntime().availableProcessors());
     machine.put("jdk", Runtime.version());
-    machine.put("vm", System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.name"));
+    machine.put(
+        "vm", System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.name"));
     machine.put("vm_arguments", ManagementFactory.getRuntimeMXBean().getInputArguments());
     return machine;
   }

@@ -9,8 +9,9 @@ import java.util.Map;
 /**
  * The same loop in C and by a contender, in interleaved pairs in one process.
  *
- * <p>No JMH here: JMH measures one thing after the other, and over its minutes a machine's clock moves by more than the few percent
- * that are asked about. In a pair the two follow each other within milliseconds, and which goes first alternates.
+ * <p>No JMH here: JMH measures one thing after the other, and over its minutes a machine's clock
+ * moves by more than the few percent that are asked about. In a pair the two follow each other
+ * within milliseconds, and which goes first alternates.
  */
 final class PairedCalls {
   /** One loop; an exception of the native call itself is a bug and ends the run. */
@@ -19,8 +20,7 @@ final class PairedCalls {
     void run(int calls) throws Throwable;
   }
 
-  private static final ThreadMXBean THREADS =
-      (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   private final int pairs;
   private final long warmUpNanos;
@@ -28,7 +28,8 @@ final class PairedCalls {
 
   /**
    * @param pairs at least 30 for a claim
-   * @param warmUpNanos how long each loop runs before the first pair, so that the compiler has finished with it
+   * @param warmUpNanos how long each loop runs before the first pair, so that the compiler has
+   *     finished with it
    */
   PairedCalls(int pairs, long warmUpNanos, Report report) {
     this.pairs = pairs;
