@@ -13,5 +13,7 @@ line ~ /^\[(INFO|WARNING|ERROR)\] Tests run: [0-9]+, Failures: [0-9]+, Errors: [
   fflush()
   next
 }
+# Maven's advice on how to use Maven.
+line ~ /^\[ERROR\] *($|-> \[Help|\[Help|To see the full|Re-run Maven|For more information|After correcting|mvn <args>|See .*dump files|Failed to execute goal .*surefire)/ { next }
 line ~ /^\[ERROR\]/ || line ~ /BUILD FAILURE/ { print line; fflush() }
 END { printf "Java: %d passed, %d failed, %d skipped\n", run - failed - skipped, failed, skipped }
