@@ -339,7 +339,7 @@ public final class Driver {
 
   private static final class CtxSynchronize {
     static final MethodHandle HANDLE =
-        Downcall.link("cuCtxSynchronize_v2", cuda_h.cuCtxSynchronize_v2$descriptor());
+        Downcall.link("cuCtxSynchronize", cuda_h.cuCtxSynchronize$descriptor());
   }
 
   /**
@@ -349,7 +349,7 @@ public final class Driver {
    */
   public static long ctxGetId(long context) {
     try (var out = Scratch.borrow()) {
-      check("cuCtxGetId", (int) CtxGetId.HANDLE.invokeExact(out.address(), context));
+      check("cuCtxGetId", (int) CtxGetId.HANDLE.invokeExact(context, out.address()));
       return out.getLong();
     } catch (Throwable t) {
       throw Downcall.rethrow(t);
@@ -372,7 +372,7 @@ public final class Driver {
 
   private static final class CtxGetDevice {
     static final MethodHandle HANDLE =
-        Downcall.link("cuCtxGetDevice_v2", cuda_h.cuCtxGetDevice_v2$descriptor());
+        Downcall.link("cuCtxGetDevice", cuda_h.cuCtxGetDevice$descriptor());
   }
 
   /** The priorities a stream may have in the current context. */
