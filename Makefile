@@ -105,7 +105,7 @@ check-format: ## Fail if a source is not formatted
 	@$(if $(CLANG_FORMAT),$(if $(CPP_SOURCES),$(CLANG_FORMAT) --dry-run -Werror $(CPP_SOURCES)),echo 'clang-format not found: C++ and CUDA are not checked.')
 
 clean: ## Remove all that was built
-	@rm -rf build $(addsuffix /target,$(JAVA_MODULES)) $(addsuffix /build,emulator kernels-cu)
+	@rm -rf build target $(addsuffix /target,$(JAVA_MODULES) benchmarks/peers) $(addsuffix /build,emulator kernels-cu)
 
 help: ## This list
 	@echo 'usage: make [goal]'
