@@ -123,6 +123,8 @@ __attribute__((constructor)) static void enter_errors(void) {
 
 static void set_text(char *out, int length, const char *text) { strncpy(out, text, (size_t)length); }
 
+static _Thread_local handle current = 74;
+
 FAKE(cuDeviceGetCount, 2000, (int *out), *out = setting("FAKE_DEVICES", 1))
 FAKE(cuDeviceGet, 2000, (int *out, int ordinal), *out = 70, ordinal)
 FAKE(cuDeviceGetName, 2000, (char *out, int length, int device), set_text(out, length, "Fake GPU"), length, device)
@@ -134,8 +136,8 @@ FAKE(cuDeviceGetDefaultMemPool, 11020, (handle * out, int device), *out = 72, de
 FAKE(cuDevicePrimaryCtxRetain, 7000, (handle * out, int device), *out = 73, device)
 FAKE(cuDevicePrimaryCtxRelease, 11000, (int device), NOTHING, device)
 FAKE(cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active), (*flags = 5, *active = 1), device)
-FAKE(cuCtxGetCurrent, 4000, (handle * out), *out = 74)
-FAKE(cuCtxSetCurrent, 4000, (handle context), NOTHING, context)
+FAKE(cuCtxGetCurrent, 4000, (handle * out), *out = current)
+FAKE(cuCtxSetCurrent, 4000, (handle context), current = context, context)
 FAKE(cuCtxPushCurrent, 4000, (handle context), NOTHING, context)
 FAKE(cuCtxPopCurrent, 4000, (handle * out), *out = 75)
 FAKE(cuCtxSynchronize, 2000, (void), NOTHING)

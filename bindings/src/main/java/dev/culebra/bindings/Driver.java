@@ -272,6 +272,17 @@ public final class Driver {
 
   /** The {@code CUcontext} that is current on the calling thread; 0 if none is. */
   public static long ctxGetCurrent() {
+    ThreadSlab slab = ThreadSlab.ofCurrentThread();
+    if (slab == null) return ctxGetCurrentByScratch();
+    try {
+      check("cuCtxGetCurrent", (int) CtxGetCurrent.HANDLE.invokeExact(slab.address()));
+      return slab.getLong();
+    } catch (Throwable t) {
+      throw Downcall.rethrow(t);
+    }
+  }
+
+  private static long ctxGetCurrentByScratch() {
     try (var out = Scratch.borrow()) {
       check("cuCtxGetCurrent", (int) CtxGetCurrent.HANDLE.invokeExact(out.address()));
       return out.getLong();

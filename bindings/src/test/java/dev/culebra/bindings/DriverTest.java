@@ -212,6 +212,7 @@ class DriverTest {
   @AfterEach
   void succeedAgain() {
     FAKE.setResult(0);
+    Driver.ctxSetCurrent(74);
   }
 
   @ParameterizedTest
