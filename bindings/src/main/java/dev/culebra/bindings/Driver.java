@@ -923,7 +923,7 @@ public final class Driver {
         Downcall.link("cuMemcpyDtoDAsync_v2", cuda_h.cuMemcpyDtoDAsync_v2$descriptor());
   }
 
-  /** Sets count 8-bit elements. */
+  /** Sets {@code count} 8-bit elements. */
   public static void memsetD8(long address, byte value, long count) {
     try {
       check("cuMemsetD8", (int) MemsetD8.HANDLE.invokeExact(address, value, count));
@@ -937,7 +937,7 @@ public final class Driver {
         Downcall.link("cuMemsetD8_v2", cuda_h.cuMemsetD8_v2$descriptor());
   }
 
-  /** Sets count 8-bit elements in stream order. */
+  /** Sets {@code count} 8-bit elements in stream order. */
   public static void memsetD8Async(long address, byte value, long count, long stream) {
     try {
       check(
@@ -952,7 +952,7 @@ public final class Driver {
         Downcall.link("cuMemsetD8Async", cuda_h.cuMemsetD8Async$descriptor());
   }
 
-  /** Sets count 16-bit elements. The address is a multiple of 2. */
+  /** Sets {@code count} 16-bit elements. The address is a multiple of 2. */
   public static void memsetD16(long address, short value, long count) {
     try {
       check("cuMemsetD16", (int) MemsetD16.HANDLE.invokeExact(address, value, count));
@@ -966,7 +966,7 @@ public final class Driver {
         Downcall.link("cuMemsetD16_v2", cuda_h.cuMemsetD16_v2$descriptor());
   }
 
-  /** Sets count 16-bit elements in stream order. The address is a multiple of 2. */
+  /** Sets {@code count} 16-bit elements in stream order. The address is a multiple of 2. */
   public static void memsetD16Async(long address, short value, long count, long stream) {
     try {
       check(
@@ -982,7 +982,7 @@ public final class Driver {
         Downcall.link("cuMemsetD16Async", cuda_h.cuMemsetD16Async$descriptor());
   }
 
-  /** Sets count 32-bit elements. The address is a multiple of 4. */
+  /** Sets {@code count} 32-bit elements. The address is a multiple of 4. */
   public static void memsetD32(long address, int value, long count) {
     try {
       check("cuMemsetD32", (int) MemsetD32.HANDLE.invokeExact(address, value, count));
@@ -996,7 +996,7 @@ public final class Driver {
         Downcall.link("cuMemsetD32_v2", cuda_h.cuMemsetD32_v2$descriptor());
   }
 
-  /** Sets count 32-bit elements in stream order. The address is a multiple of 4. */
+  /** Sets {@code count} 32-bit elements in stream order. The address is a multiple of 4. */
   public static void memsetD32Async(long address, int value, long count, long stream) {
     try {
       check(

@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +32,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every method of Driver against the fake: which function it calls, with what, and what it returns.
  */
 class DriverTest {
-  private static final FakeDriver FAKE = FakeDriver.install();
   private static final Arena ARENA = Arena.global();
   private static final MemorySegment HOST = ARENA.allocate(64);
   private static final MemorySegment IMAGE = ARENA.allocateFrom("an image");
@@ -209,9 +209,14 @@ class DriverTest {
             0));
   }
 
+  @BeforeAll
+  static void driver() {
+    FakeDriver.install();
+  }
+
   @AfterEach
   void succeedAgain() {
-    FAKE.setResult(0);
+    FakeDriver.install().setResult(0);
     Driver.ctxSetCurrent(74);
   }
 
@@ -219,15 +224,15 @@ class DriverTest {
   @MethodSource("calls")
   void callsItsFunction(Call call) {
     Object result = call.call().get();
-    assertEquals(call.function(), FAKE.lastName());
-    assertEquals(call.arguments(), FAKE.lastArguments());
+    assertEquals(call.function(), FakeDriver.install().lastName());
+    assertEquals(call.arguments(), FakeDriver.install().lastArguments());
     assertEquals(call.result(), result);
   }
 
   @ParameterizedTest
   @MethodSource("calls")
   void reportsAnError(Call call) {
-    FAKE.setResult(999);
+    FakeDriver.install().setResult(999);
     if (NOT_CHECKED.contains(call.function())) {
       Object result = call.call().get();
       assertTrue(result.equals(999) || result.equals(CudaResult.UNKNOWN), () -> "" + result);
@@ -271,9 +276,9 @@ class DriverTest {
   @Test
   @DisplayName("a parameter that is not there is an answer, every other failure is an error")
   void noSuchParameter() {
-    FAKE.setResult(1);
+    FakeDriver.install().setResult(1);
     assertEquals(Optional.empty(), Driver.funcGetParamInfo(9, 3));
-    FAKE.setResult(400);
+    FakeDriver.install().setResult(400);
     assertThrows(CudaException.class, () -> Driver.funcGetParamInfo(9, 3));
   }
 
@@ -347,7 +352,7 @@ class DriverTest {
   void hostTaskRunsOnceAndNotAtAllIfRefused() {
     List<String> ran = new ArrayList<>();
     Driver.launchHostFunc(4, () -> ran.add("first"));
-    FAKE.setResult(400);
+    FakeDriver.install().setResult(400);
     assertThrows(CudaException.class, () -> Driver.launchHostFunc(4, () -> ran.add("refused")));
     assertEquals(List.of("first"), ran);
   }
