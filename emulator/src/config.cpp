@@ -1,0 +1,85 @@
+#include "config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace culebra_emu {
+namespace {
+
+[[noreturn]] void reject(const char* name, const char* value, const char* expected) {
+  std::fprintf(stderr, "culebra-emulator: %s=%s: expected %s\n", name, value, expected);
+  std::abort();
+}
+
+// A switch that is misspelt must not be taken for one that is off.
+std::uint64_t number(const char* name, std::uint64_t fallback) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return fallback;
+  char* end = nullptr;
+  const std::uint64_t result = std::strtoull(value, &end, 10);
+  if (*end != '\0' || *value == '-') reject(name, value, "a number");
+  return result;
+}
+
+// As much as an H200 has, but no more than the machine can give.
+std::uint64_t default_memory() {
+  constexpr std::uint64_t kH200Bytes = 150'110'011'392;
+  const auto physical = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(kH200Bytes, physical / 4 * 3);
+}
+
+std::vector<InjectedFailure> failures() {
+  constexpr const char* kName = "CULEBRA_EMU_FAIL";
+  constexpr const char* kExpected = "FUNCTION:CALL:CODE[,...] with CALL a number or *";
+  std::vector<InjectedFailure> result;
+  const char* value = std::getenv(kName);
+  if (value == nullptr) return result;
+  for (const std::string& entry : split(value, ',')) {
+    const std::vector<std::string> parts = split(entry, ':');
+    if (parts.size() != 3) reject(kName, value, kExpected);
+    char* end = nullptr;
+    const std::uint64_t call = parts[1] == "*" ? 0 : std::strtoull(parts[1].c_str(), &end, 10);
+    if (end != nullptr && (*end != '\0' || call == 0)) reject(kName, value, kExpected);
+    const long code = std::strtol(parts[2].c_str(), &end, 10);
+    if (*end != '\0') reject(kName, value, kExpected);
+    result.push_back({parts[0], call, static_cast<CUresult>(code)});
+  }
+  return result;
+}
+
+Config read() {
+  Config config;
+  config.devices = static_cast<int>(std::min<std::uint64_t>(number("CULEBRA_EMU_DEVICES", 1), 64));
+  config.driver_version = static_cast<int>(number("CULEBRA_EMU_DRIVER_VERSION", 13000));
+  config.stub = number("CULEBRA_EMU_STUB", 0) != 0;
+  config.report = number("CULEBRA_EMU_REPORT", 0) != 0;
+  config.memory_bytes = number("CULEBRA_EMU_MEMORY", default_memory());
+  config.fail_allocation = number("CULEBRA_EMU_OOM_AT", 0);
+  config.slow_kernel_ms = number("CULEBRA_EMU_SLOW_KERNEL_MS", 0);
+  if (const char* missing = std::getenv("CULEBRA_EMU_MISSING")) config.missing = split(missing, ',');
+  config.failures = failures();
+  return config;
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t end = text.find(separator);
+    if (end != 0) result.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return result;
+}
+
+const Config& config() {
+  static const Config& instance = *new Config(read());
+  return instance;
+}
+
+}  // namespace culebra_emu

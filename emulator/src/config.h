@@ -1,0 +1,37 @@
+// What the environment asks for: the size of the emulated machine, and faults on demand. README.md documents each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi.h"
+
+namespace culebra_emu {
+
+struct InjectedFailure {
+  std::string function;
+  std::uint64_t call;  // counted from 1; 0 means every call
+  CUresult result;
+};
+
+struct Config {
+  int devices = 1;
+  int driver_version = 13000;
+  bool stub = false;
+  bool report = false;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t fail_allocation = 0;  // counted from 1; 0 means none
+  std::uint64_t slow_kernel_ms = 0;
+  std::vector<std::string> missing;
+  std::vector<InjectedFailure> failures;
+};
+
+// Read once, at the first call.
+const Config& config();
+
+// "a,b" -> {"a", "b"}
+std::vector<std::string> split(std::string_view text, char separator);
+
+}  // namespace culebra_emu

@@ -1,0 +1,107 @@
+#include "entry/call.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "config.h"
+#include "entry/function_table.h"
+#include "model/objects.h"
+
+namespace culebra_emu {
+namespace {
+
+std::atomic<bool> is_initialized = false;
+// A forked child has the memory but none of the threads; the real driver does not work there either.
+std::atomic<bool> is_forked_child = false;
+
+void report_at_exit() {
+  const std::string live = objects().describe_live();
+  std::fprintf(stderr, "culebra-emulator: at exit: %s\n",
+               live.empty() ? "nothing is left" : (live + " are left").c_str());
+}
+
+CUresult injected_failure(const char* symbol) {
+  if (config().failures.empty()) return CUDA_SUCCESS;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& calls = *new std::map<std::string, std::uint64_t>;
+  const std::lock_guard lock(mutex);
+  const std::uint64_t call = ++calls[symbol];
+  for (const InjectedFailure& failure : config().failures) {
+    const bool named = failure.function == symbol || failure.function == base_name_of(symbol);
+    if (named && (failure.call == 0 || failure.call == call)) return failure.result;
+  }
+  return CUDA_SUCCESS;
+}
+
+// Without a current context a failed device can be meant only if there is one device.
+Device* concerned_device() {
+  if (Context* context = current_context()) return &context->device();
+  return device_count() == 1 ? find_device(0) : nullptr;
+}
+
+}  // namespace
+
+bool initialized() { return is_initialized.load(std::memory_order_acquire); }
+
+void set_initialized() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(nullptr, nullptr, [] { is_forked_child.store(true); });
+    if (config().report) std::atexit(report_at_exit);
+  });
+  is_initialized.store(true, std::memory_order_release);
+}
+
+CUresult admit(const char* symbol, unsigned demand) {
+  if (config().stub) return CUDA_ERROR_STUB_LIBRARY;
+  if (const CUresult injected = injected_failure(symbol); injected != CUDA_SUCCESS) return injected;
+  if ((demand & kNeedsInit) == 0) return CUDA_SUCCESS;
+  if (!initialized() || is_forked_child.load(std::memory_order_relaxed)) {
+    return CUDA_ERROR_NOT_INITIALIZED;
+  }
+  if (in_host_function && (demand & kWorksInHostFunction) == 0) return CUDA_ERROR_NOT_PERMITTED;
+  if ((demand & kWorksAfterFailure) == 0) {
+    if (const Device* device = concerned_device(); device != nullptr && device->failed()) {
+      return device->failure();
+    }
+  }
+  if ((demand & kNeedsContext) == kNeedsContext) {
+    const Context* context = current_context();
+    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
+  return CUDA_SUCCESS;
+}
+
+void die_of_misuse(const char* symbol, const char* what) {
+  std::fprintf(stderr, "culebra-emulator: %s: %s (the real driver crashes here)\n", symbol, what);
+  std::abort();
+}
+
+StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result) {
+  // Null and 1 are the legacy default stream, 2 is the thread's own.
+  constexpr std::uintptr_t kPerThread = 2;
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  StreamPtr stream;
+  if (number <= kPerThread) {
+    Context* context = current_context();
+    if (context == nullptr || !context->active()) {
+      result = context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+      return nullptr;
+    }
+    stream = number == kPerThread ? context->per_thread_stream() : context->legacy_stream();
+  } else {
+    stream = objects().streams.find(handle);
+    if (stream == nullptr) die_of_misuse(symbol, "the stream was destroyed or never existed");
+  }
+  result = stream->context().device().failure();
+  return result == CUDA_SUCCESS ? stream : nullptr;
+}
+
+}  // namespace culebra_emu

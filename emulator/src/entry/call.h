@@ -1,0 +1,48 @@
+// What every entry point does before its own work.
+#pragma once
+
+#include <new>
+
+#include "abi.h"
+#include "model/context.h"
+#include "model/device.h"
+
+namespace culebra_emu {
+
+// What a function demands of the state it is called in. The usual case is kNeedsContext.
+enum Demand : unsigned {
+  kNeedsNothing = 0,
+  kNeedsInit = 1,
+  kNeedsContext = 2 | kNeedsInit,
+  // Answers although the device has failed.
+  kWorksAfterFailure = 4,
+  // May be called from a cuLaunchHostFunc function.
+  kWorksInHostFunction = 8,
+};
+
+// CUDA_SUCCESS if the call may go on.
+CUresult admit(const char* symbol, unsigned demand);
+
+bool initialized();
+void set_initialized();
+
+template <class Body>
+CUresult call(const char* symbol, unsigned demand, Body body) noexcept {
+  if (const CUresult result = admit(symbol, demand); result != CUDA_SUCCESS) return result;
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+// Where the real driver would crash the process, so does this, but says why.
+[[noreturn]] void die_of_misuse(const char* symbol, const char* what);
+
+// The stream of a handle: the default streams' numbers are understood, a dead handle ends the process. Null, with the
+// code in `result`, if there is no current context for a default stream or the stream's device has failed.
+StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result);
+
+}  // namespace culebra_emu

@@ -1,0 +1,162 @@
+#include "execution/fiber.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace culebra_emu {
+
+FiberStacks::FiberStacks(std::size_t count)
+    : count_(count), stride_(kStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+  void* memory = mmap(nullptr, count_ * stride_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  memory_ = static_cast<char*>(memory);
+  for (std::size_t i = 0; i < count_; ++i) {
+    mprotect(memory_ + i * stride_, stride_ - kStackBytes, PROT_NONE);
+  }
+}
+
+FiberStacks::~FiberStacks() { munmap(memory_, count_ * stride_); }
+
+char* FiberStacks::base(std::size_t index) const {
+  return memory_ + index * stride_ + (stride_ - kStackBytes);
+}
+
+bool FiberStacks::is_guard(const void* address) const {
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_);
+  return offset < count_ * stride_ && offset % stride_ < stride_ - kStackBytes;
+}
+
+#if defined(__x86_64__)
+
+// Saves what the System V ABI lets a callee use only after saving: six registers and the stack pointer. (The control
+// words of the floating-point units are the same in all fibers.)
+asm(R"(
+.pushsection .text
+.hidden culebra_emu_switch
+.globl culebra_emu_switch
+.type culebra_emu_switch, @function
+culebra_emu_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size culebra_emu_switch, . - culebra_emu_switch
+
+.hidden culebra_emu_start
+.globl culebra_emu_start
+.type culebra_emu_start, @function
+culebra_emu_start:
+  .cfi_startproc
+  .cfi_undefined rip
+  movq %r12, %rdi
+  callq *%r13
+  ud2
+  .cfi_endproc
+.size culebra_emu_start, . - culebra_emu_start
+.popsection
+)");
+
+extern "C" void culebra_emu_switch(void** saved_stack_pointer, void* target_stack_pointer);
+extern "C" void culebra_emu_start();
+
+void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
+  stack_ = stack;
+  stack_bytes_ = FiberStacks::kStackBytes;
+  sanitizer_state_ = nullptr;
+  auto** top = reinterpret_cast<void**>(stack + stack_bytes_);
+  // The frame that culebra_emu_switch pops: r15 r14 r13 r12 rbx rbp, and the return address. The stack pointer is
+  // then a multiple of 16, as it must be before a call.
+  top -= 2;
+  *--top = reinterpret_cast<void*>(&culebra_emu_start);
+  *--top = nullptr;
+  *--top = nullptr;
+  *--top = argument;
+  *--top = reinterpret_cast<void*>(entry);
+  *--top = nullptr;
+  *--top = nullptr;
+  stack_pointer_ = top;
+}
+
+#else
+
+void FiberContext::start(unsigned high, unsigned low) {
+  auto* self = reinterpret_cast<FiberContext*>((static_cast<std::uintptr_t>(high) << 32) | low);
+  self->entry_(self->argument_);
+}
+
+void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
+  stack_ = stack;
+  stack_bytes_ = FiberStacks::kStackBytes;
+  sanitizer_state_ = nullptr;
+  entry_ = entry;
+  argument_ = argument;
+  getcontext(&context_);
+  context_.uc_stack.ss_sp = stack;
+  context_.uc_stack.ss_size = stack_bytes_;
+  context_.uc_link = nullptr;
+  const auto self = reinterpret_cast<std::uintptr_t>(this);
+  makecontext(&context_, reinterpret_cast<void (*)()>(&FiberContext::start), 2,
+              static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
+}
+
+#endif
+
+void FiberContext::switch_to(FiberContext& from, FiberContext& to) {
+  to.came_from_ = &from;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&from.sanitizer_state_, to.stack_, to.stack_bytes_);
+#endif
+#if defined(__x86_64__)
+  culebra_emu_switch(&from.stack_pointer_, to.stack_pointer_);
+#else
+  swapcontext(&from.context_, &to.context_);
+#endif
+  from.arrived();
+}
+
+void FiberContext::arrived() {
+#if defined(__SANITIZE_ADDRESS__)
+  const void* stack = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(sanitizer_state_, &stack, &bytes);
+  // This is how the bounds of an OS thread's stack become known.
+  if (came_from_->stack_ == nullptr) {
+    came_from_->stack_ = static_cast<char*>(const_cast<void*>(stack));
+    came_from_->stack_bytes_ = bytes;
+  }
+#endif
+}
+
+void FiberContext::before_jump_here() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(nullptr, stack_, stack_bytes_);
+#endif
+}
+
+void FiberContext::after_jump_here() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(sanitizer_state_, nullptr, nullptr);
+#endif
+}
+
+}  // namespace culebra_emu

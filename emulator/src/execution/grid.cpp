@@ -1,0 +1,165 @@
+#include "execution/grid.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace culebra_emu {
+namespace {
+
+// Executors are kept: their 1024 stacks and their shared memory are expensive to map and cheap to use again.
+class ExecutorPool {
+ public:
+  std::unique_ptr<BlockExecutor> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto executor = std::move(idle_.back());
+        idle_.pop_back();
+        return executor;
+      }
+    }
+    return std::make_unique<BlockExecutor>();
+  }
+
+  void give_back(std::unique_ptr<BlockExecutor> executor) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(executor));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<BlockExecutor>> idle_;
+};
+
+// The pools are never destroyed: at the process's end a detached thread may still be using them.
+ExecutorPool& executors() {
+  static ExecutorPool& pool = *new ExecutorPool;
+  return pool;
+}
+
+// One launch, worked on by several OS threads.
+class GridRun {
+ public:
+  explicit GridRun(const Launch& launch)
+      : launch_(launch),
+        blocks_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z) {}
+
+  std::uint64_t blocks() const { return blocks_; }
+
+  // Takes blocks until there are no more. Does not touch the launch if it comes too late to get one.
+  void work() {
+    std::unique_ptr<BlockExecutor> executor;
+    for (;;) {
+      const std::uint64_t block = next_.fetch_add(1);
+      if (block >= blocks_) break;
+      if (!failed_.load()) {
+        if (executor == nullptr) {
+          prepare_thread_for_faults();
+          executor = executors().take();
+        }
+        run_block(*executor, block);
+      }
+      if (done_.fetch_add(1) + 1 == blocks_) {
+        const std::lock_guard lock(mutex_);
+        finished_.notify_all();
+      }
+    }
+    if (executor != nullptr) executors().give_back(std::move(executor));
+  }
+
+  GridOutcome wait() {
+    std::unique_lock lock(mutex_);
+    finished_.wait(lock, [this] { return done_.load() == blocks_; });
+    return std::move(outcome_);
+  }
+
+ private:
+  void run_block(BlockExecutor& executor, std::uint64_t block) {
+    const Index3 grid = launch_.grid;
+    Outcome outcome = executor.run(launch_, {static_cast<unsigned>(block % grid.x),
+                                             static_cast<unsigned>(block / grid.x % grid.y),
+                                             static_cast<unsigned>(block / grid.x / grid.y)});
+    const std::lock_guard lock(mutex_);
+    outcome_.static_shared_bytes =
+        std::max(outcome_.static_shared_bytes, executor.static_shared_bytes());
+    if (outcome.result != CUDA_SUCCESS && !failed_.exchange(true)) {
+      outcome_.outcome = std::move(outcome);
+    }
+  }
+
+  const Launch& launch_;
+  const std::uint64_t blocks_;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  GridOutcome outcome_;
+};
+
+// OS threads that help whoever launches a grid of more than one block.
+class Helpers {
+ public:
+  Helpers() : count_(available_cores() - 1) {
+    for (std::size_t i = 0; i < count_; ++i) std::thread([this] { serve(); }).detach();
+  }
+
+  void ask(const std::shared_ptr<GridRun>& run) {
+    const std::size_t wanted = std::min<std::uint64_t>(count_, run->blocks() - 1);
+    if (wanted == 0) return;
+    {
+      const std::lock_guard lock(mutex_);
+      for (std::size_t i = 0; i < wanted; ++i) requests_.push_back(run);
+    }
+    wake_.notify_all();
+  }
+
+ private:
+  static std::size_t available_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    return static_cast<std::size_t>(std::max(CPU_COUNT(&set), 1));
+  }
+
+  void serve() {
+    for (;;) {
+      std::shared_ptr<GridRun> run;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return !requests_.empty(); });
+        run = std::move(requests_.front());
+        requests_.pop_front();
+      }
+      run->work();
+    }
+  }
+
+  const std::size_t count_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<GridRun>> requests_;
+};
+
+Helpers& helpers() {
+  static Helpers& instance = *new Helpers;
+  return instance;
+}
+
+}  // namespace
+
+GridOutcome run_grid(const Launch& launch) {
+  const auto run = std::make_shared<GridRun>(launch);
+  helpers().ask(run);
+  run->work();
+  return run->wait();
+}
+
+}  // namespace culebra_emu

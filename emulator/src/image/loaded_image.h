@@ -1,0 +1,43 @@
+// An emulator image in memory: validated, its host code loaded, its kernels known.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi.h"
+#include "culebra_emu/image.h"
+
+namespace culebra_emu {
+
+class LoadedImage {
+ public:
+  // The architecture that the emulated device has.
+  static constexpr unsigned kArchitecture = 90;
+
+  // Loads from an address of unknown length, as the driver's interface has it: whatever lies there, the answer is a
+  // code and never a crash. `log` says what is wrong.
+  static CUresult load(const void* data, std::shared_ptr<LoadedImage>& image, std::string& log);
+
+  ~LoadedImage();
+  LoadedImage(const LoadedImage&) = delete;
+  LoadedImage& operator=(const LoadedImage&) = delete;
+
+  const std::vector<const Kernel*>& kernels() const { return kernels_; }
+  // Null if there is none of that name.
+  const Kernel* find(std::string_view symbol) const;
+  Thread** (*current_thread() const)() { return current_thread_; }
+
+ private:
+  LoadedImage(void* library, const Image& image);
+
+  void* library_;
+  std::vector<const Kernel*> kernels_;
+  Thread** (*current_thread_)();
+};
+
+// The bytes of a kernel's parameter block.
+std::uint32_t parameter_block_bytes(const Kernel& kernel);
+
+}  // namespace culebra_emu

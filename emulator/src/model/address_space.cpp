@@ -1,0 +1,159 @@
+#include "model/address_space.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace culebra_emu {
+namespace {
+
+// Addresses that nothing else on a 47-bit machine uses, and that are not used twice: a stale pointer faults.
+constexpr std::uint64_t kFirstAddress = 0x2000'0000'0000;
+constexpr std::uint64_t kLastAddress = 0x5000'0000'0000;
+
+// What cuMemAlloc promises.
+constexpr std::uint64_t kAlign = 256;
+constexpr std::uint64_t kPattern = 0xC5;
+// How many bytes before the data are looked at; after it, all up to the guard page.
+constexpr std::uint64_t kCheckedBefore = 64;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); }
+
+bool has_pattern(std::uint64_t begin, std::uint64_t end) {
+  return std::all_of(pointer(begin), pointer(end), [](char byte) {
+    return static_cast<unsigned char>(byte) == kPattern;
+  });
+}
+
+}  // namespace
+
+Mapping::Mapping(std::uint64_t bytes) : bytes_(bytes) {
+  static std::atomic<std::uint64_t> next = kFirstAddress;
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t data = round_up(round_up(bytes, kAlign), page);
+  length_ = data + 2 * page;
+  if (length_ < bytes || length_ > kLastAddress - kFirstAddress) throw std::bad_alloc();
+  for (;;) {
+    start_ = next.fetch_add(length_);
+    if (start_ + length_ > kLastAddress) {
+      // All used once: begin again, and skip what is still in use.
+      next.store(kFirstAddress);
+      continue;
+    }
+    void* memory = mmap(pointer(start_), length_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory != MAP_FAILED) break;
+    if (errno != EEXIST) throw std::bad_alloc();
+  }
+  mprotect(pointer(start_), page, PROT_NONE);
+  mprotect(pointer(start_ + page + data), page, PROT_NONE);
+  address_ = start_ + page + data - round_up(bytes, kAlign);
+  const std::uint64_t before = std::min(kCheckedBefore, address_ - (start_ + page));
+  std::memset(pointer(address_ - before), static_cast<int>(kPattern), before);
+  std::memset(pointer(address_ + bytes_), static_cast<int>(kPattern), round_up(bytes, kAlign) - bytes);
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_POISON_MEMORY_REGION(pointer(address_ + bytes_), round_up(bytes, kAlign) - bytes);
+#endif
+}
+
+Mapping::~Mapping() {
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_UNPOISON_MEMORY_REGION(pointer(start_), length_);
+#endif
+  munmap(pointer(start_), length_);
+}
+
+bool Mapping::intact() const {
+#if defined(__SANITIZE_ADDRESS__)
+  return true;  // The sanitizer has seen the write itself.
+#else
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t before = std::min(kCheckedBefore, address_ - (start_ + page));
+  return has_pattern(address_ - before, address_) &&
+         has_pattern(address_ + bytes_, address_ + round_up(bytes_, kAlign));
+#endif
+}
+
+bool AddressSpace::add(Allocation allocation) {
+  const std::unique_lock lock(mutex_);
+  const auto after = allocations_.lower_bound(allocation.address);
+  if (after != allocations_.end() && after->first < allocation.address + allocation.bytes) return false;
+  if (after != allocations_.begin()) {
+    const Allocation& before = std::prev(after)->second;
+    if (before.address + before.bytes > allocation.address) return false;
+  }
+  allocation.id = next_id_++;
+  allocations_.emplace(allocation.address, std::move(allocation));
+  return true;
+}
+
+std::vector<Allocation> AddressSpace::remove_all_of(const Context* context) {
+  std::vector<Allocation> removed;
+  const std::unique_lock lock(mutex_);
+  std::erase_if(allocations_, [&](auto& entry) {
+    if (entry.second.context != context) return false;
+    removed.push_back(std::move(entry.second));
+    return true;
+  });
+  return removed;
+}
+
+std::optional<Allocation> AddressSpace::find(std::uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return std::nullopt;
+  const Allocation& candidate = std::prev(after)->second;
+  if (address - candidate.address >= candidate.bytes) return std::nullopt;
+  return candidate;
+}
+
+bool AddressSpace::contains(std::uint64_t address, std::uint64_t bytes) const {
+  const std::optional<Allocation> allocation = find(address);
+  return allocation && bytes <= allocation->bytes - (address - allocation->address);
+}
+
+bool AddressSpace::is_device_address(std::uint64_t address) {
+  return address >= kFirstAddress && address < kLastAddress;
+}
+
+std::optional<std::string> AddressSpace::find_damage() const {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [address, allocation] : allocations_) {
+    if (allocation.mapping != nullptr && !allocation.mapping->intact()) {
+      char text[96];
+      std::snprintf(text, sizeof text, "the allocation of %llu bytes at 0x%llx",
+                    static_cast<unsigned long long>(allocation.bytes),
+                    static_cast<unsigned long long>(address));
+      return text;
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t AddressSpace::count(MemoryKind kind) const {
+  const std::shared_lock lock(mutex_);
+  return static_cast<std::size_t>(
+      std::count_if(allocations_.begin(), allocations_.end(),
+                    [&](const auto& entry) { return entry.second.kind == kind; }));
+}
+
+AddressSpace& address_space() {
+  static AddressSpace& instance = *new AddressSpace;
+  return instance;
+}
+
+}  // namespace culebra_emu

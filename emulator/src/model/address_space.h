@@ -1,0 +1,92 @@
+// All memory that the driver knows: device memory, pinned memory, registered memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "abi.h"
+
+namespace culebra_emu {
+
+// Host memory that stands for device memory. Guard pages on both sides make far accesses fault; the bytes between
+// them and the data hold a pattern that shows near ones.
+class Mapping {
+ public:
+  // Throws std::bad_alloc.
+  explicit Mapping(std::uint64_t bytes);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::uint64_t address() const { return address_; }
+  std::uint64_t bytes() const { return bytes_; }
+  // Whether the pattern around the data is whole.
+  bool intact() const;
+
+ private:
+  std::uint64_t bytes_;
+  std::uint64_t start_;
+  std::uint64_t length_;
+  std::uint64_t address_;
+};
+
+enum class MemoryKind { kDevice, kPool, kPinned, kRegistered };
+
+struct Allocation {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  MemoryKind kind = MemoryKind::kDevice;
+  Context* context = nullptr;
+  std::uint64_t id = 0;
+  std::shared_ptr<Mapping> mapping;  // null for registered memory, which is the user's
+
+  bool on_device() const { return kind == MemoryKind::kDevice || kind == MemoryKind::kPool; }
+};
+
+class AddressSpace {
+ public:
+  // False if it overlaps with one that is there.
+  bool add(Allocation allocation);
+
+  // The one that begins at the address, removed if `accept` says so.
+  template <class Predicate>
+  std::optional<Allocation> remove(std::uint64_t address, Predicate accept) {
+    const std::unique_lock lock(mutex_);
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end() || !accept(found->second)) return std::nullopt;
+    Allocation allocation = std::move(found->second);
+    allocations_.erase(found);
+    return allocation;
+  }
+
+  std::vector<Allocation> remove_all_of(const Context* context);
+
+  // The one that the address lies in.
+  std::optional<Allocation> find(std::uint64_t address) const;
+
+  // Whether the whole range lies in one allocation.
+  bool contains(std::uint64_t address, std::uint64_t bytes) const;
+
+  // Whether the address belongs to the emulated device, allocated or not.
+  static bool is_device_address(std::uint64_t address);
+
+  // A description of an allocation that something wrote beyond, if there is one.
+  std::optional<std::string> find_damage() const;
+
+  std::size_t count(MemoryKind kind) const;
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<std::uint64_t, Allocation> allocations_;
+  std::uint64_t next_id_ = 1;
+};
+
+AddressSpace& address_space();
+
+}  // namespace culebra_emu

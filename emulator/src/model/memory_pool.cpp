@@ -1,0 +1,95 @@
+#include "model/memory_pool.h"
+
+#include <algorithm>
+
+#include "model/device.h"
+
+namespace culebra_emu {
+
+std::shared_ptr<Mapping> MemoryPool::take(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Mapping> mapping;
+  const auto same_size = std::find_if(free_.begin(), free_.end(),
+                                      [&](const auto& block) { return block->bytes() == bytes; });
+  if (same_size != free_.end()) {
+    mapping = std::move(*same_size);
+    free_.erase(same_size);
+  } else {
+    mapping = device_.map(bytes);
+    if (mapping == nullptr) return nullptr;
+    reserved_ += bytes;
+    reserved_high_ = std::max(reserved_high_, reserved_);
+  }
+  used_ += bytes;
+  used_high_ = std::max(used_high_, used_);
+  return mapping;
+}
+
+void MemoryPool::count_free(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  used_ -= bytes;
+}
+
+void MemoryPool::give_back(std::shared_ptr<Mapping> mapping) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(mapping));
+}
+
+void MemoryPool::trim(std::uint64_t keep) {
+  const std::lock_guard lock(mutex_);
+  while (reserved_ > keep && !free_.empty()) {
+    reserved_ -= free_.back()->bytes();
+    free_.pop_back();
+  }
+}
+
+void MemoryPool::trim_to_threshold() {
+  std::uint64_t threshold;
+  {
+    const std::lock_guard lock(mutex_);
+    threshold = threshold_;
+  }
+  trim(threshold);
+}
+
+std::uint64_t MemoryPool::get(CUmemPool_attribute attribute) const {
+  const std::lock_guard lock(mutex_);
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return threshold_;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      return reserved_;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return reserved_high_;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return used_;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return used_high_;
+    default:
+      return reuse_[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES];
+  }
+}
+
+bool MemoryPool::set(CUmemPool_attribute attribute, std::uint64_t value) {
+  const std::lock_guard lock(mutex_);
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      threshold_ = value;
+      return true;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      // A high-water mark can only be set back.
+      if (value != 0) return false;
+      (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ? reserved_high_ : used_high_) =
+          attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ? reserved_ : used_;
+      return true;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return false;
+    default:
+      reuse_[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = value;
+      return true;
+  }
+}
+
+}  // namespace culebra_emu

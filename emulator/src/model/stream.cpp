@@ -1,0 +1,89 @@
+#include "model/stream.h"
+
+#include <thread>
+
+#include "model/context.h"
+#include "model/device.h"
+
+namespace culebra_emu {
+
+thread_local bool in_host_function = false;
+
+namespace {
+
+std::uint64_t next_stream_id() {
+  static std::atomic<std::uint64_t> next = 1;
+  return next.fetch_add(1);
+}
+
+}  // namespace
+
+Stream::Stream(Context& context, Kind kind, unsigned flags, int priority)
+    : context_(context), kind_(kind), flags_(flags), priority_(priority), id_(next_stream_id()) {}
+
+CompletionPtr Stream::enqueue(std::function<void()> work, OnFailure on_failure,
+                              std::vector<CompletionPtr> after) {
+  // One at a time for the whole context: the order among the default stream and the blocking ones is theirs together.
+  const std::lock_guard order(context_.submission_order());
+  if (kind_ != Kind::kNonBlocking) {
+    for (const StreamPtr& other : context_.implicitly_ordered_streams()) {
+      const bool waits = kind_ == Kind::kLegacyDefault || other->kind_ == Kind::kLegacyDefault;
+      if (other.get() == this || !waits) continue;
+      if (CompletionPtr last = other->last(); last != nullptr && !last->done()) {
+        after.push_back(std::move(last));
+      }
+    }
+  }
+  auto done = std::make_shared<Completion>();
+  const std::lock_guard lock(mutex_);
+  tasks_.push_back({std::move(work), on_failure, std::move(after), done});
+  last_ = done;
+  if (has_thread_) {
+    wake_.notify_one();
+  } else {
+    has_thread_ = true;
+    // Detached: a process may end while work is queued, and then nobody must wait for it.
+    std::thread(&Stream::serve, shared_from_this()).detach();
+  }
+  return done;
+}
+
+void Stream::serve(const std::shared_ptr<Stream>& self) {
+  for (;;) {
+    Task task;
+    {
+      std::unique_lock lock(self->mutex_);
+      self->wake_.wait(lock, [&] { return !self->tasks_.empty() || self->closed_; });
+      if (self->tasks_.empty()) return;
+      task = std::move(self->tasks_.front());
+      self->tasks_.pop_front();
+    }
+    for (const CompletionPtr& other : task.after) other->wait();
+    if (task.on_failure == OnFailure::kRun || !self->context_.device().failed()) task.work();
+    // What the work holds (an image, a mapping) goes before anybody hears that it is done.
+    task.work = nullptr;
+    task.done->complete();
+  }
+}
+
+CompletionPtr Stream::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+bool Stream::idle() const {
+  const CompletionPtr done = last();
+  return done == nullptr || done->done();
+}
+
+void Stream::synchronize() const {
+  if (const CompletionPtr done = last()) done->wait();
+}
+
+void Stream::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  wake_.notify_one();
+}
+
+}  // namespace culebra_emu

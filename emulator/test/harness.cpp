@@ -1,0 +1,105 @@
+#include "harness.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "driver.h"
+
+namespace culebra_test {
+namespace {
+
+std::vector<Case>& cases() {
+  static std::vector<Case> all;
+  return all;
+}
+
+int failed_checks = 0;
+int checks = 0;
+
+// Runs one case in a new process and returns its complaint; empty if it passed.
+std::string run_in_child(const char* program, const Case& test) {
+  int error_pipe[2];
+  if (pipe(error_pipe) != 0) return "cannot make a pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(error_pipe[1], STDERR_FILENO);
+    close(error_pipe[0]);
+    close(error_pipe[1]);
+    for (const std::string& variable : test.environment) {
+      const std::size_t equals = variable.find('=');
+      setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+    }
+    // A case that hangs is a failure.
+    alarm(60);
+    execl(program, program, test.name, nullptr);
+    _exit(127);
+  }
+  close(error_pipe[1]);
+  std::string error_text;
+  std::array<char, 4096> buffer;
+  for (ssize_t got; (got = read(error_pipe[0], buffer.data(), buffer.size())) > 0;) {
+    error_text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  close(error_pipe[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+
+  std::string complaint;
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (signal != test.expected_signal) {
+    complaint = "ended by signal " + std::to_string(signal) + ", expected " +
+                std::to_string(test.expected_signal);
+  } else if (signal == 0 && WEXITSTATUS(status) != 0) {
+    complaint = "exit status " + std::to_string(WEXITSTATUS(status));
+  } else if (error_text.find(test.expected_error_text) == std::string::npos) {
+    complaint = "did not write \"" + test.expected_error_text + "\"";
+  }
+  if (!complaint.empty()) complaint += "\n" + error_text;
+  return complaint;
+}
+
+}  // namespace
+
+Registration::Registration(Case test) { cases().push_back(std::move(test)); }
+
+void check(bool ok, const char* file, int line, const std::string& text) {
+  ++checks;
+  if (ok) return;
+  ++failed_checks;
+  std::fprintf(stderr, "  %s:%d: %s\n", file, line, text.c_str());
+}
+
+}  // namespace culebra_test
+
+int main(int argc, char** argv) {
+  using namespace culebra_test;
+  if (argc == 2) {
+    for (const Case& test : cases()) {
+      if (std::strcmp(test.name, argv[1]) != 0) continue;
+      open_driver();
+      test.body();
+      // A case that checked nothing has shown nothing.
+      return failed_checks == 0 && checks != 0 ? 0 : 1;
+    }
+    std::fprintf(stderr, "no case of that name\n");
+    return 2;
+  }
+  int passed = 0;
+  int failed = 0;
+  for (const Case& test : cases()) {
+    const std::string complaint = run_in_child("/proc/self/exe", test);
+    if (complaint.empty()) {
+      ++passed;
+    } else {
+      ++failed;
+      std::printf("FAILED %s: %s\n", test.name, complaint.c_str());
+    }
+  }
+  std::printf("emulator: %d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,165 @@
+// What a wrong kernel does: the launch succeeds, the next synchronization tells, and the device stays failed.
+#include <csignal>
+
+#include "support.h"
+
+using namespace culebra_test;
+
+namespace {
+
+// Runs a kernel that fails, and checks what the rest of the driver says from then on.
+template <class... Args>
+void expect_failure(CUresult code, const char* kernel, unsigned threads, Args... args) {
+  const CUcontext context = use_device();
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUdeviceptr memory = 0;
+  RETURNS(0, cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  RETURNS(0, cuEventCreate(&event, 0));
+  RETURNS(0, cuMemAlloc_v2(&memory, 256));
+  const CUmodule module = load_test_module();
+  RETURNS(0, launch(function(module, kernel), 1, threads, 0, stream, args...));
+  RETURNS(code, cuStreamSynchronize(stream));
+
+  RETURNS(code, cuStreamQuery(stream));
+  RETURNS(code, cuCtxSynchronize());
+  RETURNS(code, cuMemFree_v2(memory));
+  RETURNS(code, cuMemFree_v2(0));
+  RETURNS(code, cuMemAlloc_v2(&memory, 256));
+  RETURNS(code, cuEventQuery(event));
+  RETURNS(code, cuStreamDestroy_v2(stream));
+  CUmodule again = nullptr;
+  RETURNS(code, cuModuleLoadData(&again, test_image().data()));
+  void* host = nullptr;
+  RETURNS(code, cuMemHostAlloc(&host, 64, 0));
+
+  int count = 0;
+  CUcontext current = nullptr;
+  RETURNS(0, cuDeviceGetCount(&count));
+  RETURNS(0, cuCtxGetCurrent(&current));
+  CHECK_EQ(current, context);
+  // Nor does a new context help.
+  RETURNS(0, cuDevicePrimaryCtxReset_v2(0));
+  RETURNS(code, cuDevicePrimaryCtxRetain(&current, 0));
+}
+
+}  // namespace
+
+TEST(store_to_null, {}, "kernel store, block (0,0,0), thread (0,0,0): access to illegal address") {
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, CUdeviceptr{0}, 1);
+}
+
+TEST(store_to_an_impossible_address, {}, "impossible or misaligned address") {
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, CUdeviceptr{0xDEADBEEFDEADBEE0}, 1);
+}
+
+TEST(store_to_a_misaligned_address, {}, "misaligned address") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  expect_failure(CUDA_ERROR_MISALIGNED_ADDRESS, "store", 1, memory + 1, 1);
+}
+
+TEST(misaligned_vector_load, {}, "misaligned address of a vector access") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  expect_failure(CUDA_ERROR_MISALIGNED_ADDRESS, "load_vector", 1, memory + 8, memory);
+}
+
+TEST(store_far_beyond_an_allocation, {}, "access to illegal address") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 1000));
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, memory + 1024, 1);
+}
+
+TEST(store_just_beyond_an_allocation, {}, "kernel store (or one that ran at the same time) wrote outside of the allocation of 1000 bytes") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 1000));
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, memory + 1000, 1);
+}
+
+TEST(store_just_before_an_allocation, {}, "wrote outside of the allocation of 1000 bytes") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 1000));
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, memory - 4, 1);
+}
+
+TEST(store_to_freed_memory, {}, "access to illegal address") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuMemFree_v2(memory));
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, memory, 1);
+}
+
+TEST(access_beyond_shared_memory, {}, "access to illegal address") {
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "beyond_shared", 1, 1024);
+}
+
+TEST(stack_overflow, {}, "stack overflow: a thread has 65536 bytes") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  expect_failure(CUDA_ERROR_HARDWARE_STACK_ERROR, "overflow_stack", 1, memory);
+}
+
+TEST(trap, {}, "__trap() was called") { expect_failure(CUDA_ERROR_LAUNCH_FAILED, "trap", 1); }
+
+TEST(integer_division_by_zero, {}, "integer division by zero") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "divide", 1, memory, 0);
+}
+
+TEST(divergent_barrier, {}, "kernel divergent_barrier, block (0,0,0): divergent barrier: the threads of the block wait at different barriers; "
+                            "threads 0-31 (32 of them) wait at __syncthreads in test_kernels.cu:") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "divergent_barrier", 64, memory);
+}
+
+TEST(deadlock, {}, "deadlock: no thread can go on; threads 0-6,8-63 (63 of them) wait at __syncthreads in test_kernels.cu:") {
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "barrier_deadlock", 64);
+}
+
+TEST(mixed_collectives, {}, "divergent warp: lanes of one mask wait in different collectives") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 256));
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "mixed_collectives", 32, memory);
+}
+
+TEST(lane_outside_of_its_own_mask, {}, "thread (2,0,0) is not in the mask of its own __syncwarp") {
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "not_in_mask", 32);
+}
+
+// A fault of the process itself is none of ours.
+TEST(faults_outside_of_kernels_still_end_the_process, {}, "", SIGSEGV) {
+  use_device();
+  RETURNS(0, launch(function(load_test_module(), "nothing"), 2, 32, 0, nullptr));
+  RETURNS(0, cuCtxSynchronize());
+  volatile std::uintptr_t address = 8;
+  *reinterpret_cast<volatile int*>(address) = 1;
+}
+
+TEST(query_of_a_destroyed_stream, {}, "cuStreamQuery: the stream was destroyed or never existed", SIGABRT) {
+  use_device();
+  CUstream stream = nullptr;
+  RETURNS(0, cuStreamCreate(&stream, 0));
+  RETURNS(0, cuStreamDestroy_v2(stream));
+  cuStreamQuery(stream);
+}
+
+TEST(second_destruction_of_a_stream, {}, "cuStreamDestroy_v2: the stream was destroyed", SIGABRT) {
+  use_device();
+  CUstream stream = nullptr;
+  RETURNS(0, cuStreamCreate(&stream, 0));
+  RETURNS(0, cuStreamDestroy_v2(stream));
+  cuStreamDestroy_v2(stream);
+}
