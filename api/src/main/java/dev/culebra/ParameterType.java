@@ -33,10 +33,16 @@ public sealed interface ParameterType {
      * Whether memory of a type may be passed.
      *
      * @param type the type of the memory's elements
-     * @return true if it is the type pointed to, or that is {@code void}
+     * @return true if it is the type pointed to, or an integer of the same size, or that is {@code
+     *     void}
      */
     public boolean accepts(ElementType<?> type) {
-      return target.equals("void") || target.equals(type.symbol());
+      return target.equals("void") || signed(target).equals(signed(type.symbol()));
+    }
+
+    // Java's integers are both: the kernel decides how to read the bits.
+    private static String signed(String symbol) {
+      return symbol.startsWith("u") ? "i" + symbol.substring(1) : symbol;
     }
 
     /** {@return the form {@code const f32*}} */

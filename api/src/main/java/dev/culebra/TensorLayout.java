@@ -30,9 +30,6 @@ record TensorLayout(long[] shape, long[] strides) {
     }
   }
 
-  /** Rows of equal length at equal distances: what an operation over the last axis walks. */
-  record Rows(long count, long length, long stride) {}
-
   static TensorLayout contiguous(long... shape) {
     long[] strides = new long[shape.length];
     long next = 1;
@@ -114,7 +111,7 @@ record TensorLayout(long[] shape, long[] strides) {
   }
 
   /** Folds all axes but the last into one, which needs that they lie at one common distance. */
-  Rows rows() {
+  TensorView.Rows rows() {
     if (shape.length == 0) {
       throw new IllegalArgumentException("a scalar has no last axis; give it shape [1]");
     }
@@ -150,7 +147,7 @@ record TensorLayout(long[] shape, long[] strides) {
       }
       count = multiply(count, shape[axis], shape);
     }
-    return new Rows(count, length, count > 1 ? stride : length);
+    return new TensorView.Rows(count, length, count > 1 ? stride : length);
   }
 
   private static long multiply(long a, long b, long[] shape) {

@@ -25,7 +25,7 @@ class TensorLayoutTest {
     assertTrue(layout.isContiguous());
     assertEquals(24, layout.elementCount());
     assertEquals(24, layout.span());
-    assertEquals(new TensorLayout.Rows(6, 4, 4), layout.rows());
+    assertEquals(new TensorView.Rows(6, 4, 4), layout.rows());
   }
 
   @Test
@@ -39,7 +39,7 @@ class TensorLayoutTest {
   @Test
   void zeroLengthAxesMakeAnEmptyTensor() {
     assertEquals(0, TensorLayout.contiguous(3, 0).span());
-    assertEquals(new TensorLayout.Rows(3, 0, 1), TensorLayout.contiguous(3, 0).rows());
+    assertEquals(new TensorView.Rows(3, 0, 1), TensorLayout.contiguous(3, 0).rows());
     assertEquals(0, TensorLayout.contiguous(0, 5).rows().count());
     assertEquals(0, TensorLayout.contiguous(4, 0, 5).rows().count());
     assertTrue(TensorLayout.contiguous(4, 0, 5).isContiguous());
@@ -48,14 +48,14 @@ class TensorLayoutTest {
   @Test
   void rowsKeepTheDistanceOfAPaddedMatrix() {
     TensorLayout padded = new TensorLayout(new long[] {5, 3, 10}, new long[] {48, 16, 1});
-    assertEquals(new TensorLayout.Rows(15, 10, 16), padded.rows());
+    assertEquals(new TensorView.Rows(15, 10, 16), padded.rows());
     assertFalse(padded.isContiguous());
   }
 
   @Test
   void axesOfOneElementDoNotHinderFolding() {
     TensorLayout layout = new TensorLayout(new long[] {5, 1, 10}, new long[] {16, 999, 1});
-    assertEquals(new TensorLayout.Rows(5, 10, 16), layout.rows());
+    assertEquals(new TensorView.Rows(5, 10, 16), layout.rows());
   }
 
   @Test
@@ -121,7 +121,7 @@ class TensorLayoutTest {
 
   @Property
   void rowsNameTheElementsInOrder(@ForAll("smallLayouts") TensorLayout layout) {
-    TensorLayout.Rows rows;
+    TensorView.Rows rows;
     try {
       rows = layout.rows();
     } catch (IllegalArgumentException e) {

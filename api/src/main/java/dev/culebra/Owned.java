@@ -1,0 +1,82 @@
+package dev.culebra;
+
+import dev.culebra.bindings.CudaException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The native side of something that a context made: what is left to free if the object that the
+ * user had is gone. The context keeps these, never the user's objects, so that a leak can be seen.
+ */
+abstract class Owned {
+
+  private static final AtomicLong SEQUENCE = new AtomicLong();
+
+  final Context context;
+  final long sequence = SEQUENCE.getAndIncrement();
+  private final String what;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile @Nullable Throwable createdAt;
+  private volatile boolean users;
+
+  /** Does not register: call {@link Context#own} when the native object exists. */
+  Owned(Context context, String what) {
+    this.context = context;
+    this.what = what;
+  }
+
+  /** Frees the native object. Called once at most, and not in a poisoned context. */
+  abstract void free();
+
+  final boolean isClosed() {
+    return closed.get();
+  }
+
+  final void requireOpen() {
+    if (closed.get()) {
+      throw new IllegalStateException(what + " has been closed");
+    }
+  }
+
+  /** Frees once. A second call does nothing, also when the first one failed. */
+  final void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    context.disown(this);
+    // In a poisoned context nothing can be freed and nothing is gained by another exception.
+    if (context.isPoisoned()) {
+      return;
+    }
+    try {
+      free();
+    } catch (CudaException e) {
+      throw context.noted(e);
+    }
+  }
+
+  /** Marks it as something that a user has to close, held by {@code handle}. */
+  final void handOut(Object handle) {
+    users = true;
+    createdAt = LeakTracker.creation();
+    LeakTracker.track(handle, this);
+  }
+
+  final boolean isUsers() {
+    return users;
+  }
+
+  final String what() {
+    return what;
+  }
+
+  final @Nullable Throwable createdAt() {
+    return createdAt;
+  }
+
+  @Override
+  public final String toString() {
+    return what;
+  }
+}

@@ -1,0 +1,80 @@
+package dev.culebra;
+
+import dev.culebra.bindings.Driver;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentLinkedDeque;
+
+/**
+ * Pinned memory for synchronous copies, one slab for each copy that runs at once. Allocating pinned
+ * memory takes most of a millisecond, so slabs are kept until the context closes.
+ */
+final class StagingPool {
+
+  /**
+   * Large enough that a piece takes longer than the calls around it, small enough to stay in the
+   * host's cache.
+   */
+  static final long HALF_BYTES = 2L << 20;
+
+  private final Context context;
+  private final ConcurrentLinkedDeque<Slab> idle = new ConcurrentLinkedDeque<>();
+
+  StagingPool(Context context) {
+    this.context = context;
+  }
+
+  /** A slab of which no half is in use. */
+  Slab borrow() {
+    Slab slab = idle.pollFirst();
+    return slab != null ? slab : context.bound("cuMemHostAlloc", () -> Slab.allocate(context));
+  }
+
+  /** Takes a slab back. One whose copy failed is not given back: the device may still use it. */
+  void giveBack(Slab slab) {
+    idle.addFirst(slab);
+  }
+
+  /** Two halves, each with an event that says when the device is done with it. */
+  static final class Slab extends Owned {
+
+    private final PinnedMemory memory;
+    private final MemorySegment[] halves;
+    private final NativeEvent[] passed;
+    private final boolean[] inFlight = new boolean[2];
+
+    private Slab(Context context, PinnedMemory memory) {
+      super(context, "staging memory");
+      this.memory = memory;
+      MemorySegment whole = memory.segment();
+      halves = new MemorySegment[] {whole.asSlice(0, HALF_BYTES), whole.asSlice(HALF_BYTES)};
+      passed = new NativeEvent[] {context.events().borrow(false), context.events().borrow(false)};
+    }
+
+    static Slab allocate(Context context) {
+      Slab slab = new Slab(context, PinnedMemory.allocate(2 * HALF_BYTES));
+      context.own(slab);
+      return slab;
+    }
+
+    MemorySegment half(int half) {
+      return halves[half];
+    }
+
+    void enqueued(int half, NativeStream stream) {
+      Driver.eventRecord(passed[half].handle(), stream.handle());
+      inFlight[half] = true;
+    }
+
+    void await(int half) {
+      if (inFlight[half]) {
+        Driver.eventSynchronize(passed[half].handle());
+        inFlight[half] = false;
+      }
+    }
+
+    @Override
+    void free() {
+      memory.free();
+    }
+  }
+}
