@@ -50,6 +50,7 @@ struct F16 {
   using Storage = Narrow<5>;
   using Result = float;  // of a reduction
   static constexpr const char* kName = "f16";
+  static constexpr int kMaxExponent = 16;          // every finite value is below 2^this
   static constexpr double kHalfUlp = 0x1p-11;      // relative, of a normal value
   static constexpr double kHalfSpacing = 0x1p-25;  // of the smallest values
   static constexpr double kArithmetic = 0x1p-24;
@@ -61,6 +62,7 @@ struct BF16 {
   using Storage = Narrow<8>;
   using Result = float;
   static constexpr const char* kName = "bf16";
+  static constexpr int kMaxExponent = 128;
   static constexpr double kHalfUlp = 0x1p-8;
   static constexpr double kHalfSpacing = 0x1p-134;
   static constexpr double kArithmetic = 0x1p-24;
@@ -72,6 +74,7 @@ struct F32 {
   using Storage = float;
   using Result = float;
   static constexpr const char* kName = "f32";
+  static constexpr int kMaxExponent = 128;
   static constexpr double kHalfUlp = 0x1p-24;
   static constexpr double kHalfSpacing = 0x1p-150;
   static constexpr double kArithmetic = 0x1p-24;
@@ -83,6 +86,7 @@ struct F64 {
   using Storage = double;
   using Result = double;
   static constexpr const char* kName = "f64";
+  static constexpr int kMaxExponent = 1024;
   static constexpr double kHalfUlp = 0x1p-53;
   static constexpr double kHalfSpacing = 0x1p-1074;
   static constexpr double kArithmetic = 0x1p-53;

@@ -29,21 +29,28 @@
 namespace culebra {
 namespace {
 
-// One row of logits. The sign of the scale is applied to every element (exactly), its magnitude
-// inside the exponential.
+// One row of logits, prepared: multiplied by the sign of the scale, so that the largest product is
+// that of the largest element, and halved, so that a difference of finite elements is finite. Both
+// are exact (of a denormal, up to half of its last bit). The scale within the exponential makes up
+// for it.
 template <class T>
 struct LogitRow {
   using A = Accumulator<T>;
 
   RowReader<T> reader;
-  A sign;
-  A scale;  // not negative
+  A factor;  // 1/2 or -1/2
+  A scale;   // twice the magnitude of the scale
+
+  __device__ __forceinline__ LogitRow(const T* row, int64_t length, A signed_scale)
+      : reader(row, length),
+        factor(signed_scale < A(0) ? A(-0.5) : A(0.5)),
+        scale(signed_scale / factor) {}
 
   // Places beyond the row's end read as -inf, which has no weight.
   __device__ __forceinline__ Pack<T> load(int64_t first) const {
-    Pack<T> pack = reader.load(first, -sign * kInfinity<A>);
+    Pack<T> pack = reader.load(first, -factor * kInfinity<A>);
 #pragma unroll
-    for (A& x : pack.values) x *= sign;
+    for (A& x : pack.values) x *= factor;
     return pack;
   }
 
@@ -118,14 +125,9 @@ __device__ __forceinline__ void write_row(const LogitRow<T>& row, const RowWrite
 
 template <class T, class Variant, bool kLog>
 __device__ __forceinline__ void softmax_rows(const SoftmaxParams& params) {
-  using A = Accumulator<T>;
-  const A scale = static_cast<A>(params.scale);
-  const bool negative = scale < A(0);
   for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
-    const LogitRow<T> row{
-        {static_cast<const T*>(params.in) + r * params.in_row_stride, params.row_length},
-        negative ? A(-1) : A(1),
-        negative ? -scale : scale};
+    const LogitRow<T> row(static_cast<const T*>(params.in) + r * params.in_row_stride,
+                          params.row_length, static_cast<Accumulator<T>>(params.scale));
     const RowWriter<T> out(static_cast<T*>(params.out) + r * params.out_row_stride,
                            params.row_length);
     write_row<T, kLog>(row, out, Variant::template statistics<T>(row));
