@@ -14,10 +14,9 @@
 #include "image/sha256.h"
 
 namespace culebra_emu {
-namespace {
 
 // A file without a name, gone when closed.
-class MemoryFile {
+class LoadedImage::MemoryFile {
  public:
   MemoryFile() : descriptor_(memfd_create("culebra-emulator", MFD_CLOEXEC)) {}
   ~MemoryFile() {
@@ -50,6 +49,10 @@ class MemoryFile {
  private:
   int descriptor_;
 };
+
+namespace {
+
+using MemoryFile = LoadedImage::MemoryFile;
 
 // The bytes at an address, or nothing if not all of them can be read.
 std::optional<std::string> read_memory(const void* base, std::uint64_t offset, std::uint64_t bytes) {
@@ -173,10 +176,10 @@ CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image
     log = rejection->log;
     return rejection->result;
   }
-  MemoryFile file;
+  auto file = std::make_unique<MemoryFile>();
   const std::string& host = sections[kHostSection];
-  if (!file.append(host.data(), host.size())) return CUDA_ERROR_OPERATING_SYSTEM;
-  void* library = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!file->append(host.data(), host.size())) return CUDA_ERROR_OPERATING_SYSTEM;
+  void* library = dlopen(file->path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     log = dlerror();
     return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
@@ -188,12 +191,13 @@ CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image
     dlclose(library);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
-  image = std::shared_ptr<LoadedImage>(new LoadedImage(library, *description));
+  image = std::shared_ptr<LoadedImage>(new LoadedImage(std::move(file), library, *description));
   return CUDA_SUCCESS;
 }
 
-LoadedImage::LoadedImage(void* library, const Image& image)
-    : library_(library),
+LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const Image& image)
+    : file_(std::move(file)),
+      library_(library),
       kernels_(image.kernels, image.kernels + image.kernel_count),
       current_thread_(image.current_thread) {}
 

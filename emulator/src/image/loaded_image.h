@@ -20,6 +20,9 @@ class LoadedImage {
   // code and never a crash. `log` says what is wrong.
   static CUresult load(const void* data, std::shared_ptr<LoadedImage>& image, std::string& log);
 
+  // A file without a name, gone when closed.
+  class MemoryFile;
+
   ~LoadedImage();
   LoadedImage(const LoadedImage&) = delete;
   LoadedImage& operator=(const LoadedImage&) = delete;
@@ -30,8 +33,10 @@ class LoadedImage {
   Thread** (*current_thread() const)() { return current_thread_; }
 
  private:
-  LoadedImage(void* library, const Image& image);
+  LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const Image& image);
 
+  // Open as long as the library is loaded: the dynamic linker would take another file of the same number for this one.
+  std::unique_ptr<MemoryFile> file_;
   void* library_;
   std::vector<const Kernel*> kernels_;
   Thread** (*current_thread_)();
