@@ -102,7 +102,8 @@ void* Driver::load_module(const std::vector<char>& image) const {
 
 void* Driver::function(void* module, const std::string& symbol) const {
   void* function = nullptr;
-  check(functions_->cuModuleGetFunction(&function, module, symbol.c_str()), "cuModuleGetFunction");
+  const int result = functions_->cuModuleGetFunction(&function, module, symbol.c_str());
+  check(result, ("cuModuleGetFunction for " + symbol).c_str());
   return function;
 }
 
