@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -38,13 +37,7 @@ class LoadedImage::MemoryFile {
     return true;
   }
 
-  // The dynamic linker knows libraries by their path, and the next file gets the same descriptor
-  // again: each path is spelled anew.
-  std::string path() const {
-    static std::atomic<std::size_t> files{0};
-    const std::string slashes(1 + files.fetch_add(1) % 1024, '/');
-    return "/proc/self/fd" + slashes + std::to_string(descriptor_);
-  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
   std::string contents() const {
     std::string result(static_cast<std::size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');
