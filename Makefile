@@ -50,6 +50,7 @@ run: build ## Build, then predict next characters of a text on the device: the d
 
 test: build ## Build, then run every test this machine can run
 	@$(if $(wildcard emulator/Makefile),$(MAKE) -C emulator test)
+	@$(MAKE) -C kernels-cu test
 	@echo 'Java tests (whole log: build/test.log)'
 	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
 

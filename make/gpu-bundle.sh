@@ -47,7 +47,7 @@ natives=$(echo "$PWD/$bundle"/peers/jcuda-natives-*.jar)
   "$JAVA_HOME/bin/jar" --create --file "$natives" .
 )
 
-cp -r kernels-cu/build/selftest-root "$bundle/selftest"
+cp -r kernels-cu/build/test-root "$bundle/selftest"
 cp build/libculebra-baseline.so kernels-cu/build/runner "$bundle/native/"
 cp benchmarks/torch_softmax.py "$bundle/bench/"
 
