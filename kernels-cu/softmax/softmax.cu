@@ -6,6 +6,7 @@
 //   online   2       3 (2 reads, 1 write)  m and d in one pass, rescaling d when m grows
 //
 // naive overflows, by design, where an x exceeds 88 (arithmetic in fp32) or 709 (in fp64).
+//
 // Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 //
 // Symbols: culebra_softmax_<variant>[_log]_<type> for f32, f16, bf16 (arithmetic in fp32) and f64
@@ -15,7 +16,7 @@
 //
 // safe and online: an entry of -inf gives exactly 0 (log: -inf), equal entries give 1/n rounded
 // once, and a row with NaN or +inf, or of nothing but -inf, gives NaN throughout (an infinity
-// counts after multiplication by the scale's sign).
+// counts after multiplication by the scale's sign; with a scale of 0, -inf still gives 0).
 #include "culebra/platform.cuh"
 
 #include "culebra/block.cuh"

@@ -19,7 +19,8 @@ struct SoftmaxParams {
   int64_t row_length;      // elements of a row; they lie side by side
   int64_t out_row_stride;  // from one row's start to the next one's
   int64_t in_row_stride;
-  double scale;  // any sign; narrowed to the accumulator's type
+  double scale;  // any sign, narrowed to the accumulator's type, of which it is at most half the
+                 // largest value
 };
 CULEBRA_STRUCT(SoftmaxParams, out, in, rows, row_length, out_row_stride, in_row_stride, scale)
 

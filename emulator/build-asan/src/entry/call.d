@@ -1,0 +1,22 @@
+build-asan/src/entry/call.o: src/entry/call.cpp src/entry/call.h \
+ src/abi.h src/results.inc src/model/context.h src/model/stream.h \
+ src/model/completion.h src/model/device.h src/model/address_space.h \
+ src/model/memory_pool.h src/config.h src/entry/function_table.h \
+ src/model/objects.h src/image/loaded_image.h include/culebra_emu/image.h \
+ src/model/event.h src/model/registry.h
+src/entry/call.h:
+src/abi.h:
+src/results.inc:
+src/model/context.h:
+src/model/stream.h:
+src/model/completion.h:
+src/model/device.h:
+src/model/address_space.h:
+src/model/memory_pool.h:
+src/config.h:
+src/entry/function_table.h:
+src/model/objects.h:
+src/image/loaded_image.h:
+include/culebra_emu/image.h:
+src/model/event.h:
+src/model/registry.h:

@@ -1,0 +1,3 @@
+build-asan/src/execution/fault.o: src/execution/fault.cpp \
+ src/execution/fault.h
+src/execution/fault.h:
