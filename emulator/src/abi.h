@@ -90,7 +90,7 @@ enum CUlaunchAttributeID : int {
 struct CUlaunchAttribute {
   CUlaunchAttributeID id;
   char pad[4];
-  union Value {
+  union alignas(8) Value {
     char bytes[64];
     int cooperative;
     struct {

@@ -79,16 +79,13 @@ Rejection reject_other_format(const void* data) {
     if (magic == kFatbinMagic) {
       return {CUDA_ERROR_NO_BINARY_FOR_GPU, "a fat binary holds no code for the emulator"};
     }
-    // PTX begins with comments or its version.
-    constexpr std::string_view kVersion = ".version";
-    std::string text;
-    while (text.size() < 4096) {
-      const auto next = read_memory(data, text.size(), 64);
-      if (!next || next->find('\0') != std::string::npos) break;
-      text += *next;
-      if (text.find(kVersion) != std::string::npos) {
-        return {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "the emulator cannot compile PTX"};
-      }
+    // PTX begins with comments or its version. A text may end anywhere, hence byte by byte.
+    constexpr std::size_t kLookedAt = 4096;
+    MemoryFile text;
+    for (std::size_t i = 0; i < kLookedAt && text.append(static_cast<const char*>(data) + i, 1); ++i) {
+    }
+    if (std::string_view(text.contents().c_str()).find(".version") != std::string_view::npos) {
+      return {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "the emulator cannot compile PTX"};
     }
   }
   return invalid("neither an ELF file, nor a fat binary, nor PTX");

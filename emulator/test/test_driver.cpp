@@ -1,0 +1,272 @@
+// Start-up, devices, contexts, entry points: the answers of the real driver, recorded on an H200.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#include "support.h"
+
+using namespace culebra_test;
+
+TEST(before_init) {
+  int count = 0, version = 0;
+  CUcontext context = nullptr;
+  RETURNS(3, cuDeviceGetCount(&count));
+  RETURNS(3, cuCtxGetCurrent(&context));
+  RETURNS(0, cuDriverGetVersion(&version));
+  CHECK_EQ(version, 13000);
+  RETURNS(1, cuInit(1));
+  RETURNS(0, cuInit(0));
+  RETURNS(0, cuInit(0));
+}
+
+TEST(a_forked_child_has_no_driver) {
+  use_device();
+  const pid_t child = fork();
+  if (child == 0) {
+    int count = 0;
+    CUdeviceptr memory = 0;
+    const bool refused = cuInit(0) == 3 && cuDeviceGetCount(&count) == 3 && cuMemAlloc_v2(&memory, 64) == 3;
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK_EQ(status, 0);
+  CUdeviceptr memory = 0;
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+}
+
+TEST(device_says_what_it_is) {
+  RETURNS(0, cuInit(0));
+  int count = 0, value = 0;
+  CUdevice device = 7;
+  RETURNS(0, cuDeviceGetCount(&count));
+  CHECK_EQ(count, 1);
+  RETURNS(0, cuDeviceGet(&device, 0));
+  CHECK_EQ(device, 0);
+  RETURNS(101, cuDeviceGet(&device, 1));
+  RETURNS(101, cuDeviceGet(&device, -1));
+  char name[64] = {};
+  RETURNS(0, cuDeviceGetName(name, sizeof name, 0));
+  CHECK_EQ(std::string(name), "Culebra emulator (CPU)");
+  RETURNS(0, cuDeviceGetName(name, 8, 0));
+  CHECK_EQ(std::string(name), "Culebra");
+  RETURNS(0, cuDeviceGetPCIBusId(name, sizeof name, 0));
+  CHECK_EQ(std::string(name), "0000:01:00.0");
+  const struct {
+    int attribute, value;
+  } expected[] = {{1, 1024}, {4, 64},  {5, 2147483647}, {6, 65535}, {8, 49152}, {10, 32},
+                  {16, 132}, {39, 2048}, {75, 9},       {76, 0},    {81, 233472}, {97, 232448},
+                  {106, 32}, {111, 1024}, {115, 1},     {147, 0}};
+  for (const auto& attribute : expected) {
+    RETURNS(0, cuDeviceGetAttribute(&value, attribute.attribute, 0));
+    CHECK_EQ(value, attribute.value);
+  }
+  for (int i = 1; i <= 147; ++i) RETURNS(0, cuDeviceGetAttribute(&value, i, 0));
+  RETURNS(1, cuDeviceGetAttribute(&value, 0, 0));
+  RETURNS(1, cuDeviceGetAttribute(&value, 148, 0));
+  std::size_t bytes = 0;
+  RETURNS(0, cuDeviceTotalMem_v2(&bytes, 0));
+  CHECK(bytes > std::size_t{1} << 30);
+}
+
+TEST(several_devices, {"CULEBRA_EMU_DEVICES=3"}) {
+  RETURNS(0, cuInit(0));
+  int count = 0;
+  RETURNS(0, cuDeviceGetCount(&count));
+  CHECK_EQ(count, 3);
+  CUuuid a, b;
+  RETURNS(0, cuDeviceGetUuid_v2(&a, 0));
+  RETURNS(0, cuDeviceGetUuid_v2(&b, 2));
+  CHECK(std::memcmp(&a, &b, sizeof a) != 0);
+  CUcontext first = nullptr, second = nullptr;
+  RETURNS(0, cuDevicePrimaryCtxRetain(&first, 0));
+  RETURNS(0, cuDevicePrimaryCtxRetain(&second, 1));
+  CHECK(first != second);
+  // A function of one context on a stream of another.
+  RETURNS(0, cuCtxSetCurrent(first));
+  const CUfunction function_of_first = function(load_test_module(), "nothing");
+  CUevent event_of_first = nullptr;
+  RETURNS(0, cuEventCreate(&event_of_first, 0));
+  RETURNS(0, cuCtxSetCurrent(second));
+  CUstream stream_of_second = nullptr;
+  RETURNS(0, cuStreamCreate(&stream_of_second, 0));
+  RETURNS(400, launch(function_of_first, 1, 1, 0, stream_of_second));
+  RETURNS(400, cuEventRecord(event_of_first, stream_of_second));
+  RETURNS(0, cuStreamWaitEvent(stream_of_second, event_of_first, 0));
+}
+
+TEST(no_device, {"CULEBRA_EMU_DEVICES=0"}) { RETURNS(100, cuInit(0)); }
+
+TEST(stub_library, {"CULEBRA_EMU_STUB=1"}) {
+  int version = 0;
+  const char* name = nullptr;
+  RETURNS(34, cuInit(0));
+  RETURNS(34, cuDriverGetVersion(&version));
+  RETURNS(34, cuGetErrorName(CUDA_SUCCESS, &name));
+}
+
+TEST(a_misspelt_switch_is_refused, {"CULEBRA_EMU_DEVICES=two"}, "CULEBRA_EMU_DEVICES=two: expected a number", 6) {
+  cuInit(0);
+}
+
+TEST(primary_context_is_counted) {
+  RETURNS(0, cuInit(0));
+  CUcontext context = nullptr, again = nullptr;
+  unsigned flags = 7;
+  int active = 7;
+  unsigned long long id = 0;
+  RETURNS(0, cuDevicePrimaryCtxGetState(0, &flags, &active));
+  CHECK_EQ(active, 0);
+  RETURNS(201, cuDevicePrimaryCtxRelease_v2(0));
+  RETURNS(0, cuDevicePrimaryCtxRetain(&context, 0));
+  RETURNS(0, cuDevicePrimaryCtxRetain(&again, 0));
+  CHECK_EQ(context, again);
+  RETURNS(0, cuCtxSetCurrent(context));
+  RETURNS(0, cuCtxGetId(context, &id));
+  CHECK_EQ(id, 1u);
+  CUdeviceptr memory = 0;
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuDevicePrimaryCtxRelease_v2(0));
+  RETURNS(0, cuDevicePrimaryCtxGetState(0, &flags, &active));
+  CHECK_EQ(active, 1);
+  RETURNS(0, cuDevicePrimaryCtxRelease_v2(0));
+  RETURNS(0, cuDevicePrimaryCtxGetState(0, &flags, &active));
+  CHECK_EQ(active, 0);
+  // The context has taken its memory along; the handle comes back with another number.
+  RETURNS(709, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuDevicePrimaryCtxRetain(&again, 0));
+  CHECK_EQ(context, again);
+  RETURNS(0, cuCtxGetId(again, &id));
+  CHECK_EQ(id, 2u);
+  RETURNS(1, cuMemFree_v2(memory));
+}
+
+TEST(current_context_belongs_to_the_thread) {
+  const CUcontext context = use_device();
+  CUcontext current = nullptr;
+  std::thread([&] {
+    CUdeviceptr memory = 0;
+    RETURNS(0, cuCtxGetCurrent(&current));
+    CHECK(current == nullptr);
+    RETURNS(201, cuMemAlloc_v2(&memory, 64));
+    RETURNS(201, cuCtxSynchronize());
+    RETURNS(0, cuCtxPushCurrent_v2(context));
+    RETURNS(0, cuMemAlloc_v2(&memory, 64));
+    RETURNS(0, cuCtxPopCurrent_v2(&current));
+    CHECK_EQ(current, context);
+    RETURNS(201, cuCtxPopCurrent_v2(&current));
+    // Freeing needs none.
+    RETURNS(0, cuMemFree_v2(memory));
+  }).join();
+  RETURNS(0, cuCtxGetCurrent(&current));
+  CHECK_EQ(current, context);
+  RETURNS(201, cuCtxSetCurrent(reinterpret_cast<CUcontext>(0x1234)));
+  RETURNS(0, cuCtxSetCurrent(nullptr));
+  RETURNS(0, cuCtxGetCurrent(&current));
+  CHECK(current == nullptr);
+}
+
+TEST(every_result_has_its_name_and_a_text) {
+  const char* text = nullptr;
+#define RESULT(name, code, description)                  \
+  RETURNS(0, cuGetErrorName(CUDA_##name, &text));         \
+  CHECK_EQ(std::string(text), "CUDA_" #name);             \
+  RETURNS(0, cuGetErrorString(CUDA_##name, &text));       \
+  CHECK(std::strlen(text) > 0);
+#include "results.inc"
+#undef RESULT
+  RETURNS(1, cuGetErrorName(static_cast<CUresult>(54321), &text));
+  CHECK(text == nullptr);
+}
+
+TEST(entry_points_are_found_by_base_name_and_version) {
+  void* address = nullptr;
+  CUdriverProcAddressQueryResult status;
+  std::size_t count = 0;
+#define DRIVER_FUNCTION(symbol, base, version)                                    \
+  RETURNS(0, cuGetProcAddress_v2(#base, &address, version, 0, &status));           \
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);                                   \
+  CHECK_EQ(address, dlsym(driver_library(), #symbol));                             \
+  CHECK(address != nullptr);                                                       \
+  ++count;
+#include "driver_functions.inc"
+#undef DRIVER_FUNCTION
+  CHECK(count >= 449);
+  RETURNS(0, cuGetProcAddress_v2("cuNoSuchFunction", &address, 13000, 0, &status));
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  CHECK(address == nullptr);
+  RETURNS(0, cuGetProcAddress_v2("cuKernelGetName", &address, 12000, 0, &status));
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+  // Two versions of one function: each caller gets the one it was written for.
+  RETURNS(0, cuGetProcAddress_v2("cuEventElapsedTime", &address, 12000, 0, &status));
+  CHECK_EQ(address, dlsym(driver_library(), "cuEventElapsedTime"));
+  RETURNS(0, cuGetProcAddress_v2("cuEventElapsedTime", &address, 13000, 0, &status));
+  CHECK_EQ(address, dlsym(driver_library(), "cuEventElapsedTime_v2"));
+}
+
+TEST(an_older_driver_lacks_functions, {"CULEBRA_EMU_DRIVER_VERSION=12020"}) {
+  void* address = nullptr;
+  int version = 0;
+  CUdriverProcAddressQueryResult status;
+  RETURNS(0, cuDriverGetVersion(&version));
+  CHECK_EQ(version, 12020);
+  RETURNS(0, cuGetProcAddress_v2("cuFuncGetParamInfo", &address, 13000, 0, &status));
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  RETURNS(0, cuGetProcAddress_v2("cuLaunchKernelEx", &address, 13000, 0, &status));
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+}
+
+TEST(missing_functions, {"CULEBRA_EMU_MISSING=cuStreamGetId,cuMemFree_v2"}) {
+  void* address = nullptr;
+  CUdriverProcAddressQueryResult status;
+  for (const char* name : {"cuStreamGetId", "cuMemFree"}) {
+    RETURNS(0, cuGetProcAddress_v2(name, &address, 13000, 0, &status));
+    CHECK_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    RETURNS(500, cuGetProcAddress_v2(name, &address, 13000, 0, nullptr));
+  }
+  RETURNS(0, cuGetProcAddress_v2("cuMemAlloc", &address, 13000, 0, &status));
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+}
+
+TEST(injected_failures, {"CULEBRA_EMU_FAIL=cuMemAlloc:2:46,cuStreamCreate:*:999"}) {
+  use_device();
+  CUdeviceptr memory = 0;
+  CUstream stream = nullptr;
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(46, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(999, cuStreamCreate(&stream, 0));
+  RETURNS(999, cuStreamCreate(&stream, 0));
+}
+
+TEST(unmodelled_functions_say_so) {
+  for (const char* symbol : {"cuMemAllocManaged", "cuGraphCreate", "cuTensorMapEncodeTiled", "cuCtxCreate_v4"}) {
+    const auto call = reinterpret_cast<CUresult (*)()>(dlsym(driver_library(), symbol));
+    CHECK(call != nullptr);
+    RETURNS(801, call());
+  }
+}
+
+TEST(report_at_exit, {"CULEBRA_EMU_REPORT=1"},
+     "culebra-emulator: at exit: 1 streams, 2 events, 1 modules, 1 device allocations, 1 pinned host allocations are left") {
+  use_device();
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUdeviceptr memory = 0;
+  void* host = nullptr;
+  RETURNS(0, cuStreamCreate(&stream, 0));
+  RETURNS(0, cuEventCreate(&event, 0));
+  RETURNS(0, cuEventCreate(&event, 0));
+  load_test_module();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuMemHostAlloc(&host, 64, 0));
+}
+
+TEST(clean_report_at_exit, {"CULEBRA_EMU_REPORT=1"}, "culebra-emulator: at exit: nothing is left") {
+  use_device();
+  CUdeviceptr memory = 0;
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuMemFree_v2(memory));
+}
