@@ -89,8 +89,12 @@ final class PartialFile implements TensorWriter.Sink {
 
   private void writeFully(long position, ByteBuffer buffer) throws IOException {
     long next = position;
-    while (buffer.hasRemaining()) {
-      next += channel.write(buffer, next);
+    try {
+      while (buffer.hasRemaining()) {
+        next += channel.write(buffer, next);
+      }
+    } catch (IOException e) {
+      throw new IOException(target + ": " + e.getMessage(), e);
     }
   }
 

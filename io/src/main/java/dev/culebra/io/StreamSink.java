@@ -13,11 +13,13 @@ final class StreamSink implements TensorWriter.Sink {
   private static final int CHUNK_BYTES = 1 << 16;
 
   private final OutputStream out;
+  private final String name;
   private MemorySegment pendingHeader;
   private final byte[] chunk = new byte[CHUNK_BYTES];
 
-  StreamSink(OutputStream out, ByteBuffer header) {
+  StreamSink(OutputStream out, String name, ByteBuffer header) {
     this.out = out;
+    this.name = name;
     this.pendingHeader = MemorySegment.ofBuffer(header);
   }
 
@@ -30,7 +32,7 @@ final class StreamSink implements TensorWriter.Sink {
   @Override
   public void commit() throws IOException {
     writeHeader();
-    out.flush();
+    call(out::flush);
   }
 
   private void writeHeader() throws IOException {
@@ -44,8 +46,21 @@ final class StreamSink implements TensorWriter.Sink {
     for (long done = 0; done < bytes.byteSize(); done += CHUNK_BYTES) {
       int size = (int) Math.min(CHUNK_BYTES, bytes.byteSize() - done);
       MemorySegment.copy(bytes, done, copy, 0, size);
-      out.write(chunk, 0, size);
+      call(() -> out.write(chunk, 0, size));
     }
+  }
+
+  /** A stream's exceptions do not say which stream it was. */
+  private void call(Operation operation) throws IOException {
+    try {
+      operation.run();
+    } catch (IOException e) {
+      throw new IOException(name + ": " + e.getMessage(), e);
+    }
+  }
+
+  private interface Operation {
+    void run() throws IOException;
   }
 
   @Override

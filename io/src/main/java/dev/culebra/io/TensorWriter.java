@@ -78,10 +78,15 @@ public final class TensorWriter implements Closeable {
   /**
    * Begins a {@code .npy} on a stream. What has been written cannot be taken back; {@link #commit}
    * flushes, and nothing closes the stream.
+   *
+   * @param out the stream
+   * @param name what to call it in messages
+   * @param spec what it will hold; its name is not kept
+   * @throws IllegalArgumentException if {@code .npy} cannot hold that type
    */
-  public static TensorWriter npyTo(OutputStream out, TensorSpec spec) {
+  public static TensorWriter npyTo(OutputStream out, String name, TensorSpec spec) {
     ByteBuffer header = NpyHeader.encode(spec);
-    TensorWriter writer = new TensorWriter(new StreamSink(out, header));
+    TensorWriter writer = new TensorWriter(new StreamSink(out, name, header));
     writer.cursors.put(spec.name(), new Cursor(header.limit(), spec.byteSize()));
     return writer;
   }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -188,7 +189,7 @@ class NpyTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try (TensorFile file = TensorFile.readNpy(new ByteArrayInputStream(whole), "standard input")) {
       TensorData tensor = file.tensor(null);
-      try (TensorWriter writer = TensorWriter.npyTo(out, tensor.spec())) {
+      try (TensorWriter writer = TensorWriter.npyTo(out, "standard output", tensor.spec())) {
         assertEquals(0, out.size(), "what fails before the first element has written nothing");
         writer.append("", tensor.bytes().asSlice(0, 5));
         writer.append("", tensor.bytes().asSlice(5));
@@ -201,6 +202,24 @@ class NpyTest {
             TensorFormatException.class,
             () -> TensorFile.readNpy(new ByteArrayInputStream(whole, 0, 140), "standard input"));
     assertTrue(e.getMessage().startsWith("standard input: truncated"), e::getMessage);
+  }
+
+  @Test
+  void namesTheStreamThatCannotBeWritten() throws IOException {
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("it is full");
+          }
+        };
+    TensorSpec spec = new TensorSpec("", DType.F32, 1);
+    try (TensorWriter writer = TensorWriter.npyTo(full, "standard output", spec)) {
+      IOException e =
+          assertThrows(
+              IOException.class, () -> writer.append("", MemorySegment.ofArray(new float[1])));
+      assertEquals("standard output: it is full", e.getMessage());
+    }
   }
 
   @Test

@@ -81,7 +81,7 @@ class RoundTripTest {
     }
   }
 
-  @Property(tries = 1500)
+  @Property(tries = 600)
   void damagedNpyIsReadOrRefused(
       @ForAll @Size(min = 1, max = 4) List<@IntRange(max = 200) Integer> places,
       @ForAll long seed,
@@ -90,7 +90,7 @@ class RoundTripTest {
     damage("f4.npy", places, seed, length);
   }
 
-  @Property(tries = 3000)
+  @Property(tries = 1200)
   void damagedSafetensorsIsReadOrRefused(
       @ForAll @Size(min = 1, max = 4) List<@IntRange(max = 600) Integer> places,
       @ForAll long seed,

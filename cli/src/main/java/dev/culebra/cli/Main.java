@@ -1,0 +1,15 @@
+package dev.culebra.cli;
+
+/** The process behind {@code bin/culebra}. */
+public final class Main {
+  private Main() {}
+
+  /** Runs one command and ends the process with its status. */
+  public static void main(String[] args) {
+    Surroundings surroundings = Surroundings.ofProcess();
+    int status = Culebra.commandLine(surroundings).execute(args);
+    surroundings.out().flush();
+    surroundings.err().flush();
+    System.exit(status);
+  }
+}

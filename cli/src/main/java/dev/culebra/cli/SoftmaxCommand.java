@@ -1,0 +1,172 @@
+package dev.culebra.cli;
+
+import dev.culebra.DeviceBuffer;
+import dev.culebra.DeviceView;
+import dev.culebra.ElementType;
+import dev.culebra.TensorView;
+import dev.culebra.io.TensorData;
+import dev.culebra.io.TensorFile;
+import dev.culebra.io.TensorLocation;
+import dev.culebra.io.TensorSpec;
+import dev.culebra.io.TensorWriter;
+import dev.culebra.ops.Softmax;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code culebra softmax}: the softmax along the last axis of a tensor in a file. */
+@Command(
+    name = "softmax",
+    description = {
+      "Softmax along the last axis of a tensor of any rank; the result has its type and shape.",
+      "A row with NaN or +inf, or of nothing but -inf, becomes NaN."
+    })
+final class SoftmaxCommand implements Callable<Integer> {
+  /** The algorithms, and the choice to leave the choice to Culebra. */
+  enum Choice {
+    NAIVE,
+    SAFE,
+    ONLINE,
+    AUTO;
+
+    Softmax.Algorithm algorithm() {
+      return switch (this) {
+        case NAIVE -> Softmax.Algorithm.NAIVE;
+        case SAFE -> Softmax.Algorithm.SAFE;
+        case ONLINE, AUTO -> Softmax.Algorithm.ONLINE;
+      };
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private final Surroundings surroundings;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(index = "0", paramLabel = "IN", description = "The logits: F16, BF16, F32 or F64.")
+  private TensorLocation in = new TensorLocation("", null);
+
+  @Option(
+      names = {"-o", "--output"},
+      required = true,
+      paramLabel = "OUT",
+      description = "Where the result goes; it appears when it is complete.")
+  private TensorLocation out = new TensorLocation("", null);
+
+  @Option(
+      names = "--algorithm",
+      paramLabel = "NAME",
+      description = {
+        "${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.",
+        "naive does not subtract the maximum and overflows where exp does (88 in float32)."
+      })
+  private Choice algorithm = Choice.AUTO;
+
+  @Option(names = "--log", description = "The logarithm of the softmax.")
+  private boolean log;
+
+  @Option(
+      names = "--scale",
+      paramLabel = "S",
+      description = "Multiply the logits by S first. Default: 1.")
+  private double scale = 1;
+
+  @Mixin private final DeviceOption device = new DeviceOption();
+
+  @Option(names = "--json", description = "Print one JSON object instead of a line.")
+  private boolean json;
+
+  SoftmaxCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    TensorArguments arguments = new TensorArguments(surroundings, spec.commandLine());
+    arguments.checkOutput(in, out);
+    if (!Double.isFinite(scale)) {
+      throw new ParameterException(
+          spec.commandLine(), "--scale " + scale + ": it must be a finite number");
+    }
+    if (json && out.isStream()) {
+      throw new ParameterException(
+          spec.commandLine(), "--json and the tensor cannot both go to standard output");
+    }
+    try (TensorFile file = arguments.open(in)) {
+      TensorData tensor = arguments.computable(file, in, true);
+      TensorSpec result =
+          new TensorSpec(
+              TensorArguments.outputName(out, tensor.spec(), "softmax"),
+              tensor.spec().dtype(),
+              tensor.spec().shape());
+      RunReport report;
+      try (TensorWriter writer = arguments.create(out, result, file.metadata())) {
+        report = compute(tensor, result, writer, TensorArguments.elementType(result.dtype()));
+        writer.commit();
+      }
+      if (json) {
+        report.printJson(
+            surroundings.out(), more -> more.writeStringProperty("output", out.toString()));
+      } else if (out.isStream()) {
+        report.printText(surroundings.err(), "");
+      } else {
+        report.printText(surroundings.out(), out.toString());
+      }
+    }
+    return ExitStatus.OK;
+  }
+
+  private <E extends ElementType<E>> RunReport compute(
+      TensorData tensor, TensorSpec result, TensorWriter writer, ElementType<E> type)
+      throws IOException {
+    long startNanos = System.nanoTime();
+    RowChunks chunks = RowChunks.of(result, surroundings.chunkBytes());
+    long chunkElements = chunks.rowsPerChunk() * chunks.rowLength();
+    try (OpenDevice open = OpenDevice.open(surroundings, device);
+        Arena arena = Arena.ofConfined();
+        DeviceBuffer<E> buffer = open.context().allocate(type, chunkElements, open.stream());
+        KernelTimer timer = new KernelTimer(open.context(), open.stream());
+        Progress progress = new Progress(surroundings, result.byteSize())) {
+      Softmax softmax =
+          Softmax.of(open.context(), algorithm.algorithm()).withLog(log).withScale(scale);
+      MemorySegment host = arena.allocate(chunkElements * type.byteSize());
+      for (RowChunks.Chunk chunk : chunks) {
+        long elements = chunk.count() * chunks.rowLength();
+        long bytes = elements * type.byteSize();
+        MemorySegment source =
+            tensor
+                .bytes()
+                .asSlice(chunk.first() * chunks.rowLength() * type.byteSize(), bytes);
+        DeviceView<E> part = buffer.view(0, elements);
+        part.copyFrom(source);
+        // In place: an element is read for the last time before it is written.
+        TensorView<E> rows = TensorView.of(part, chunk.count(), chunks.rowLength());
+        timer.time(() -> softmax.forward(rows, rows, open.stream()));
+        part.copyTo(host.asSlice(0, bytes));
+        writer.append(result.name(), host.asSlice(0, bytes));
+        progress.advance(bytes);
+      }
+      return new RunReport(
+          log ? "log-softmax" : "softmax",
+          open.device(),
+          softmax.kernelName(type),
+          tensor.spec(),
+          2 * result.byteSize(),
+          timer.seconds(),
+          (System.nanoTime() - startNanos) * 1e-9);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package dev.culebra.cli;
+
+import dev.culebra.ElementType;
+import dev.culebra.io.DType;
+import dev.culebra.io.TensorData;
+import dev.culebra.io.TensorFile;
+import dev.culebra.io.TensorFileFormat;
+import dev.culebra.io.TensorFormatException;
+import dev.culebra.io.TensorLocation;
+import dev.culebra.io.TensorSpec;
+import dev.culebra.io.TensorWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** Opens the tensors that a command line names, and refuses what cannot be meant. */
+final class TensorArguments {
+  /** What our kernels compute with. */
+  private static final Set<DType> COMPUTABLE =
+      EnumSet.of(DType.F16, DType.BF16, DType.F32, DType.F64);
+
+  private final Surroundings surroundings;
+  private final CommandLine command;
+
+  TensorArguments(Surroundings surroundings, CommandLine command) {
+    this.surroundings = surroundings;
+    this.command = command;
+  }
+
+  /** The file of an input; the caller closes it. */
+  TensorFile open(TensorLocation in) throws IOException {
+    return in.isStream()
+        ? TensorFile.readNpy(surroundings.stdin(), "standard input")
+        : TensorFile.open(Path.of(in.file()));
+  }
+
+  /** The tensor of an input, of a type we compute with and, if asked for, with a last axis. */
+  TensorData computable(TensorFile file, TensorLocation in, boolean needsAxis)
+      throws TensorFormatException {
+    TensorData tensor = file.tensor(in.tensor());
+    TensorSpec spec = tensor.spec();
+    if (!COMPUTABLE.contains(spec.dtype())) {
+      throw refuse(in, spec, "it is %s; F16, BF16, F32 and F64 are taken".formatted(spec.dtype()));
+    }
+    if (needsAxis && spec.rank() == 0) {
+      throw refuse(in, spec, "it is a scalar and has no last axis; give it the shape [1]");
+    }
+    return tensor;
+  }
+
+  private static TensorFormatException refuse(
+      TensorLocation in, TensorSpec spec, String reason) {
+    return new TensorFormatException(
+        in.isStream() ? "standard input" : in.file(),
+        spec.name().isEmpty() ? null : spec.name(),
+        reason);
+  }
+
+  /**
+   * Checks, before anything is read, that an output can be meant: of a known format, and not the input
+   * itself.
+   */
+  void checkOutput(TensorLocation in, TensorLocation out) {
+    if (out.isStream()) {
+      return;
+    }
+    if (TensorFileFormat.of(out.file()).isEmpty()) {
+      throw new ParameterException(
+          command, out.file() + ": an output's name must end in .npy or .safetensors");
+    }
+    if (!in.isStream() && isSameFile(Path.of(in.file()), Path.of(out.file()))) {
+      throw new ParameterException(
+          command, out.file() + ": the output is the input; choose another name");
+    }
+  }
+
+  /**
+   * Begins an output.
+   *
+   * @param spec type and shape; its name is used if {@code out} gives none
+   * @param metadata kept if the format can
+   */
+  TensorWriter create(TensorLocation out, TensorSpec spec, Map<String, String> metadata)
+      throws IOException {
+    boolean isNpy =
+        out.isStream()
+            || TensorFileFormat.of(out.file()).filter(f -> f == TensorFileFormat.NPY).isPresent();
+    if (isNpy && !spec.dtype().isInNpy()) {
+      throw new ParameterException(
+          command,
+          (out.isStream() ? "standard output" : out.file())
+              + ": .npy cannot hold "
+              + spec.dtype()
+              + "; write a .safetensors file");
+    }
+    return out.isStream()
+        ? TensorWriter.npyTo(surroundings.stdout(), spec)
+        : TensorWriter.create(
+            Path.of(out.file()), List.of(spec), isNpy ? Map.of() : metadata);
+  }
+
+  /** The device's type of the same elements. */
+  static ElementType<?> elementType(DType dtype) {
+    return ElementType.of(dtype.name().toLowerCase(Locale.ROOT));
+  }
+
+  /** The name of an output's tensor: what the user gave, else the input's, else the operation's. */
+  static String outputName(TensorLocation out, TensorSpec in, String operation) {
+    @Nullable String given = out.tensor();
+    if (given != null && !given.isEmpty()) {
+      return given;
+    }
+    return in.name().isEmpty() ? operation : in.name();
+  }
+
+  private static boolean isSameFile(Path in, Path out) {
+    try {
+      return (Files.exists(out) && Files.exists(in))
+          ? Files.isSameFile(in, out)
+          : in.toAbsolutePath().normalize().equals(out.toAbsolutePath().normalize());
+    } catch (IOException e) {
+      return false; // whichever of them cannot be reached will say so when it is opened
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package dev.culebra.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.culebra.cli.TensorFiles.Contents;
+import dev.culebra.io.DType;
+import dev.culebra.io.TensorSpec;
+import dev.culebra.io.TensorWriter;
+import dev.culebra.testkit.HardInput;
+import dev.culebra.testkit.Judgement;
+import dev.culebra.testkit.SoftmaxReference;
+import dev.culebra.testkit.StorageType;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SoftmaxCommandTest {
+  private static final int ROWS = 6;
+  private static final int LENGTH = 300;
+
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @EnumSource(names = {"F16", "BF16", "F32", "F64"})
+  void everyTypeKeepsItsTypeAndShape(DType dtype) throws IOException {
+    StorageType type = TensorFiles.storage(dtype);
+    double[] logits = HardInput.NORMAL.rows(ROWS, LENGTH, type, 1);
+    Path in = folder.resolve("in" + TensorFiles.extension(dtype));
+    Path out = folder.resolve("out" + TensorFiles.extension(dtype));
+    TensorFiles.write(in, dtype, logits, 2, 3, LENGTH);
+
+    CommandRun run = CommandRun.of("softmax", in.toString(), "-o", out.toString());
+
+    assertEquals(0, run.status(), run::err);
+    Contents result = TensorFiles.read(out);
+    assertEquals(dtype, result.spec().dtype());
+    assertArrayEquals(new long[] {2, 3, LENGTH}, result.spec().shape());
+    judge(type, logits, LENGTH, 1, false, result.values());
+    assertTrue(run.out().contains("written to " + out), run::out);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"naive", "safe", "online", "auto", "ONLINE"})
+  void everyAlgorithm(String algorithm) throws IOException {
+    double[] logits = HardInput.NORMAL.rows(ROWS, LENGTH, StorageType.F32, 2);
+    CommandRun run = softmaxOf(logits, LENGTH, "--algorithm", algorithm);
+    assertEquals(0, run.status(), run::err);
+    judge(StorageType.F32, logits, LENGTH, 1, false, read());
+  }
+
+  @Test
+  void logAndScale() throws IOException {
+    double[] logits = HardInput.NORMAL.rows(ROWS, LENGTH, StorageType.F32, 3);
+    CommandRun run = softmaxOf(logits, LENGTH, "--log", "--scale", "-0.125");
+    assertEquals(0, run.status(), run::err);
+    judge(StorageType.F32, logits, LENGTH, -0.125, true, read());
+  }
+
+  @ParameterizedTest
+  @EnumSource(HardInput.class)
+  void hardRowsKeepTheContract(HardInput input) throws IOException {
+    double[] logits = input.rows(3, 97, StorageType.F32, 4);
+    CommandRun run = softmaxOf(logits, 97);
+    assertEquals(0, run.status(), run::err);
+    judge(StorageType.F32, logits, 97, 1, false, read());
+  }
+
+  @Test
+  void passesThroughTheDeviceInPieces() throws IOException {
+    double[] logits = HardInput.NORMAL.rows(7, LENGTH, StorageType.F32, 5);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, logits, 7, LENGTH);
+    Path whole = folder.resolve("whole.npy");
+    Path pieces = folder.resolve("pieces.npy");
+    CommandRun.of("softmax", in.toString(), "-o", whole.toString());
+
+    CommandRun run =
+        CommandRun.of(
+            3 * 4 * LENGTH, new byte[0], "softmax", in.toString(), "-o", pieces.toString());
+
+    assertEquals(0, run.status(), run::err);
+    assertArrayEquals(Files.readAllBytes(whole), Files.readAllBytes(pieces));
+  }
+
+  @Test
+  void readsStandardInputAndWritesStandardOutput() throws IOException {
+    double[] logits = HardInput.NORMAL.rows(ROWS, LENGTH, StorageType.F16, 6);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F16, logits, ROWS, LENGTH);
+
+    CommandRun run = CommandRun.of(1 << 20, Files.readAllBytes(in), "softmax", "-", "-o", "-");
+
+    assertEquals(0, run.status(), run::err);
+    Path out = Files.write(folder.resolve("out.npy"), run.stdout());
+    judge(StorageType.F16, logits, LENGTH, 1, false, read());
+    assertEquals(Files.size(in), Files.size(out));
+    assertTrue(run.err().startsWith("softmax of F16 6 x 300"), run::err);
+  }
+
+  @Test
+  void choosesATensorByNameAndKeepsMetadata() throws IOException {
+    Path in = folder.resolve("model.safetensors");
+    double[] logits = HardInput.NORMAL.rows(2, 5, StorageType.BF16, 7);
+    TensorSpec wanted = new TensorSpec("head/logits", DType.BF16, 2, 5);
+    TensorSpec other = new TensorSpec("ids", DType.I64, 1);
+    Map<String, String> metadata = Map.of("step", "12");
+    try (TensorWriter writer = TensorWriter.create(in, List.of(other, wanted), metadata)) {
+      writer.append("ids", MemorySegment.ofArray(new long[] {9}));
+      writer.append("head/logits", MemorySegment.ofArray(StorageType.BF16.encode(logits)));
+      writer.commit();
+    }
+    Path out = folder.resolve("out.safetensors");
+
+    CommandRun run = CommandRun.of("softmax", in + "#head/logits", "-o", out + "#p");
+
+    assertEquals(0, run.status(), run::err);
+    Contents result = TensorFiles.read(out);
+    assertEquals("p", result.spec().name());
+    assertEquals(metadata, result.metadata());
+    judge(StorageType.BF16, logits, 5, 1, false, result.values());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 4", "3, 0"})
+  void aZeroLengthAxisGivesAnEmptyResult(int rows, int length) throws IOException {
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[0], rows, length);
+    Path out = folder.resolve("out.npy");
+    CommandRun run = CommandRun.of("softmax", in.toString(), "-o", out.toString());
+    assertEquals(0, run.status(), run::err);
+    assertArrayEquals(Files.readAllBytes(in), Files.readAllBytes(out));
+  }
+
+  @Test
+  void jsonIsOneObject() throws IOException {
+    CommandRun run = softmaxOf(new double[] {1, 2, 3}, 3, "--json", "--algorithm", "safe");
+    assertEquals(0, run.status(), run::err);
+    Map<String, Object> json = JsonText.parse(run.out());
+    assertEquals("softmax", json.get("operation"));
+    assertEquals("F32", json.get("dtype"));
+    assertEquals(List.of(1L, 3L), json.get("shape"));
+    assertEquals(24L, json.get("trafficBytes"));
+    assertTrue(json.get("kernel") instanceof String kernel && kernel.contains("softmax_safe_f32"), run::out);
+  }
+
+  private CommandRun softmaxOf(double[] logits, int length, String... options) throws IOException {
+    Path in =
+        TensorFiles.write(
+            folder.resolve("in.npy"), DType.F32, logits, logits.length / length, length);
+    String[] args = new String[4 + options.length];
+    args[0] = "softmax";
+    args[1] = in.toString();
+    args[2] = "-o";
+    args[3] = folder.resolve("out.npy").toString();
+    System.arraycopy(options, 0, args, 4, options.length);
+    return CommandRun.of(args);
+  }
+
+  private double[] read() throws IOException {
+    return TensorFiles.read(folder.resolve("out.npy")).values();
+  }
+
+  private static void judge(
+      StorageType type, double[] logits, int length, double scale, boolean log, double[] actual) {
+    double[] truth = SoftmaxReference.rows(logits, length, scale, log);
+    switch (type) {
+      case F16, BF16 ->
+          Judgement.assertAsGoodAsStraightforward(
+              type, truth, SoftmaxReference.rows(logits, length, scale, log, type), actual);
+      case F32 -> Judgement.assertClose(truth, actual, 2e-6, log ? 2e-6 : 0x1p-126);
+      case F64 -> Judgement.assertClose(truth, actual, 1e-13, log ? 1e-13 : 1e-300);
+    }
+  }
+}
