@@ -34,7 +34,7 @@ final class DemoCommand implements Callable<Integer> {
   private static final String BUNDLED_TITLE = "Pride and Prejudice, chapters 1 to 24";
   private static final int MAX_ORDER = 8;
   private static final int CANDIDATES = 5;
-  private static final int LOOK_AHEAD = 24;
+  private static final int LOOK_AHEAD = 12;
 
   /** Float64 on the host is slow; this many rows are enough to see an error. */
   private static final int CHECKED_ROWS = 20_000;
@@ -141,8 +141,7 @@ final class DemoCommand implements Callable<Integer> {
     return model;
   }
 
-  private DemoResult compute(
-      NgramModel model, MemorySegment logits, OpenDevice open, Arena arena) {
+  private DemoResult compute(NgramModel model, MemorySegment logits, OpenDevice open, Arena arena) {
     long elements = (long) model.rowCount() * model.columnCount();
     MemorySegment probabilities = arena.allocate(ElementType.F32.layout(), elements);
     double bestSeconds = Double.POSITIVE_INFINITY;

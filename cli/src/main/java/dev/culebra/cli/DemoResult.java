@@ -61,8 +61,7 @@ record DemoResult(
         "time       %s, %s%n",
         Quantities.seconds(kernelSeconds),
         Quantities.bytesPerSecond(trafficBytes() / kernelSeconds));
-    out.printf(
-        "max error  %.2g against float64, over %d rows%n", check.maxError(), check.rows());
+    out.printf("max error  %.2g against float64, over %d rows%n", check.maxError(), check.rows());
     out.flush();
   }
 

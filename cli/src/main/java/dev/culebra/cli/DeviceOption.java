@@ -34,11 +34,16 @@ final class DeviceOption {
       List<Device> all = Device.all();
       throw new NoSuchDeviceException(
           all.stream()
-              .map(device -> "  " + device.ordinal() + "  " + device.uuidText() + "  " + device.name())
+              .map(
+                  device ->
+                      "  " + device.ordinal() + "  " + device.uuidText() + "  " + device.name())
               .collect(
                   Collectors.joining(
                       System.lineSeparator(),
-                      "--device " + name + ": there is no such device; there are" + System.lineSeparator(),
+                      "--device "
+                          + name
+                          + ": there is no such device; there are"
+                          + System.lineSeparator(),
                       "")));
     }
   }

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Selects the emulator where there is no NVIDIA driver, so that Culebra can be tried out anywhere.
  *
- * <p>Only for the command, never for a program that uses the API; and only if the user named no driver:
- * what was named must work or fail. It is selected by the same two properties with which anybody can.
+ * <p>Only for the command, never for a program that uses the API; and only if the user named no
+ * driver: what was named must work or fail. It is selected by the same two properties with which
+ * anybody can.
  */
 final class EmulatorFallback {
   /** Set by the launcher: the folder in which the emulator was built. */
@@ -22,8 +23,8 @@ final class EmulatorFallback {
   private EmulatorFallback() {}
 
   /**
-   * Looks for a driver and, if there is none, names the emulator instead, with one line about it. To be
-   * called before anything else touches the driver.
+   * Looks for a driver and, if there is none, names the emulator instead, with one line about it.
+   * To be called before anything else touches the driver.
    *
    * @return what the search for a driver gave, before the emulator was considered
    */

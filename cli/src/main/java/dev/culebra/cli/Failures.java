@@ -25,8 +25,7 @@ final class Failures {
     PrintWriter err = command.getErr();
     err.println("culebra: " + e.getMessage());
     UnmatchedArgumentException.printSuggestions(e, err);
-    err.println(
-        "Try '" + command.getCommandSpec().qualifiedName() + " --help' for what it takes.");
+    err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for what it takes.");
     return ExitStatus.USAGE;
   }
 
@@ -56,7 +55,9 @@ final class Failures {
     return switch (e) {
       case TensorFormatException format -> format.getMessage();
       case NoSuchFileException missing ->
-          missing.getFile() + ": " + Objects.requireNonNullElse(missing.getReason(), "no such file");
+          missing.getFile()
+              + ": "
+              + Objects.requireNonNullElse(missing.getReason(), "no such file");
       case AccessDeniedException denied -> denied.getFile() + ": permission denied";
       case FileSystemException file ->
           file.getFile() + ": " + Objects.requireNonNullElse(file.getReason(), file.toString());

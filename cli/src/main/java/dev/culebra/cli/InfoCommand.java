@@ -17,8 +17,9 @@ import picocli.CommandLine.Option;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code culebra info}: the driver, the kernels and the devices. Without a usable driver it says what
- * was tried, and succeeds: that is the answer. Only a driver that the user named must be usable.
+ * {@code culebra info}: the driver, the kernels and the devices. Without a usable driver it says
+ * what was tried, and succeeds: that is the answer. Only a driver that the user named must be
+ * usable.
  */
 @Command(name = "info", description = "Shows the driver, the kernel images and the devices.")
 final class InfoCommand implements Callable<Integer> {

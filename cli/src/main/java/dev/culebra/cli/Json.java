@@ -8,8 +8,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Prints one JSON object on a line. NaN and the infinities, for which JSON has no numbers, become the
- * strings {@code "NaN"}, {@code "Infinity"} and {@code "-Infinity"}.
+ * Prints one JSON object on a line. NaN and the infinities, for which JSON has no numbers, become
+ * the strings {@code "NaN"}, {@code "Infinity"} and {@code "-Infinity"}.
  */
 final class Json {
   private Json() {}

@@ -8,7 +8,10 @@ public final class Main {
   public static void main(String[] args) {
     Surroundings surroundings = Surroundings.ofProcess();
     int status = Culebra.commandLine(surroundings).execute(args);
-    surroundings.out().flush();
+    if (surroundings.out().checkError() && status == ExitStatus.OK) {
+      surroundings.err().println("culebra: standard output cannot be written");
+      status = ExitStatus.BAD_INPUT;
+    }
     surroundings.err().flush();
     System.exit(status);
   }

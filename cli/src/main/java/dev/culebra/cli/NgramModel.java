@@ -12,11 +12,12 @@ import java.util.Map;
 /**
  * Counts which character follows which few, in a text.
  *
- * <p>Each context that occurs, that is each run of {@code order} characters, gives a row; each character
- * of the text gives a column. The logits are logarithms of smoothed counts, so a softmax along a row is
- * the distribution of the next character. Smoothed after Witten and Bell: a context that was followed by
- * t different characters lends t counts to the distribution of the next shorter context; the shortest,
- * empty one borrows from the uniform distribution. No count is 0 then.
+ * <p>Each context that occurs, that is each run of {@code order} characters, gives a row; each
+ * character of the text gives a column. The logits are logarithms of smoothed counts, so a softmax
+ * along a row is the distribution of the next character. Smoothed after Witten and Bell: a context
+ * that was followed by t different characters lends t counts to the distribution of the next
+ * shorter context; the shortest, empty one borrows from the uniform distribution. No count is 0
+ * then.
  */
 final class NgramModel {
   private final int order;
@@ -92,8 +93,9 @@ final class NgramModel {
   }
 
   /**
-   * The row that continues {@code prompt}: that of its last {@code order} characters. Where they never
-   * occur in the text, a row whose context ends in as many of them as any; the most frequent of those.
+   * The row that continues {@code prompt}: that of its last {@code order} characters. Where they
+   * never occur in the text, a row whose context ends in as many of them as any; the most frequent
+   * of those.
    */
   int row(String prompt) {
     int[] characters = prompt.codePoints().toArray();
@@ -123,7 +125,8 @@ final class NgramModel {
   /** The matrix of logits, float32, row after row, allocated in {@code arena}. */
   MemorySegment logits(Arena arena) {
     MemorySegment logits =
-        arena.allocate(ValueLayout.JAVA_FLOAT, Math.multiplyExact((long) rowCount(), columnCount()));
+        arena.allocate(
+            ValueLayout.JAVA_FLOAT, Math.multiplyExact((long) rowCount(), columnCount()));
     Map<String, double[]> shorter = new HashMap<>();
     for (int row = 0; row < contexts.size(); row++) {
       double[] smoothed = smoothedCounts(contexts.get(row), shorter);

@@ -18,8 +18,9 @@ record Prediction(NgramModel model, MemorySegment probabilities) {
   record Candidate(String character, float probability, String continuation) {}
 
   /**
-   * The most probable next characters after a prompt, best first; of equals the one that sorts first.
-   * Each is followed a little further, always to the most probable next, to show where it leads.
+   * The most probable next characters after a prompt, best first; of equals the one that sorts
+   * first. Each is followed a little further, always to the most probable next, to show where it
+   * leads.
    */
   List<Candidate> best(String prompt, int count, int lookAhead) {
     int row = model.row(prompt);
@@ -79,7 +80,8 @@ record Prediction(NgramModel model, MemorySegment probabilities) {
         sum += Math.exp(logits.getAtIndex(ValueLayout.JAVA_FLOAT, start + column) - max);
       }
       for (int column = 0; column < columns; column++) {
-        double truth = Math.exp(logits.getAtIndex(ValueLayout.JAVA_FLOAT, start + column) - max) / sum;
+        double truth =
+            Math.exp(logits.getAtIndex(ValueLayout.JAVA_FLOAT, start + column) - max) / sum;
         double error = Math.abs(probability(row, column) - truth);
         // NaN must not pass for a small error.
         worst = error <= worst ? worst : error;

@@ -2,7 +2,9 @@ package dev.culebra.cli;
 
 import java.io.PrintWriter;
 
-/** A line on a terminal that says how far long work has come; silent elsewhere and for short work. */
+/**
+ * A line on a terminal that says how far long work has come; silent elsewhere and for short work.
+ */
 final class Progress implements AutoCloseable {
   private static final long LONG_WORK_BYTES = 512L << 20;
   private static final long INTERVAL_NANOS = 200_000_000;

@@ -22,7 +22,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code culebra reduce}: a reduction along the last axis of a tensor in a file, or of all of it. */
+/**
+ * {@code culebra reduce}: a reduction along the last axis of a tensor in a file, or of all of it.
+ */
 @Command(
     name = "reduce",
     description = {
@@ -89,7 +91,9 @@ final class ReduceCommand implements Callable<Integer> {
 
   @Mixin private final DeviceOption device = new DeviceOption();
 
-  @Option(names = "--json", description = "Print one JSON object, with the values if no OUT is given.")
+  @Option(
+      names = "--json",
+      description = "Print one JSON object, with the values if no OUT is given.")
   private boolean json;
 
   ReduceCommand(Surroundings surroundings) {
@@ -120,8 +124,7 @@ final class ReduceCommand implements Callable<Integer> {
 
   private TensorSpec resultOf(TensorSpec input) {
     DType type = input.dtype() == DType.F64 ? DType.F64 : DType.F32;
-    long[] shape =
-        axis == Axis.ALL ? new long[0] : Arrays.copyOf(input.shape(), input.rank() - 1);
+    long[] shape = axis == Axis.ALL ? new long[0] : Arrays.copyOf(input.shape(), input.rank() - 1);
     String name =
         out == null
             ? operation.toString()
@@ -143,8 +146,7 @@ final class ReduceCommand implements Callable<Integer> {
     }
     if (json) {
       report.printJson(
-          surroundings.out(),
-          more -> more.writeStringProperty("output", destination.toString()));
+          surroundings.out(), more -> more.writeStringProperty("output", destination.toString()));
     } else if (destination.isStream()) {
       report.printText(surroundings.err(), "");
     } else {
@@ -198,8 +200,8 @@ final class ReduceCommand implements Callable<Integer> {
     }
   }
 
-  private RunReport compute(
-      TensorData tensor, TensorSpec result, TensorReduction.ResultSink sink) throws IOException {
+  private RunReport compute(TensorData tensor, TensorSpec result, TensorReduction.ResultSink sink)
+      throws IOException {
     long startNanos = System.nanoTime();
     try (OpenDevice open = OpenDevice.open(surroundings, device);
         KernelTimer timer = new KernelTimer(open.context(), open.stream())) {

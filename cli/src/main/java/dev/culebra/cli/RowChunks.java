@@ -12,7 +12,8 @@ import java.util.NoSuchElementException;
  * @param rowLength elements a row
  * @param rowsPerChunk rows of all pieces but the last, at least 1
  */
-record RowChunks(long rows, long rowLength, long rowsPerChunk) implements Iterable<RowChunks.Chunk> {
+record RowChunks(long rows, long rowLength, long rowsPerChunk)
+    implements Iterable<RowChunks.Chunk> {
 
   /** The rows {@code [first, first + count)}. */
   record Chunk(long first, long count) {}

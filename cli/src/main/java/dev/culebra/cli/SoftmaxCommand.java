@@ -147,9 +147,7 @@ final class SoftmaxCommand implements Callable<Integer> {
         long elements = chunk.count() * chunks.rowLength();
         long bytes = elements * type.byteSize();
         MemorySegment source =
-            tensor
-                .bytes()
-                .asSlice(chunk.first() * chunks.rowLength() * type.byteSize(), bytes);
+            tensor.bytes().asSlice(chunk.first() * chunks.rowLength() * type.byteSize(), bytes);
         DeviceView<E> part = buffer.view(0, elements);
         part.copyFrom(source);
         // In place: an element is read for the last time before it is written.

@@ -1,5 +1,7 @@
 package dev.culebra.cli;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -25,17 +27,19 @@ record Surroundings(
     boolean errIsTerminal,
     long chunkBytes) {
 
-  /** Larger pieces were not faster, and a piece should fit beside what others keep on the device. */
+  /** Large enough to keep a device busy, small enough to fit beside what others keep on it. */
   private static final long DEFAULT_CHUNK_BYTES = 128L << 20;
 
   /**
-   * Those of the process. The launcher tells what is a terminal: asking {@link System#console} would
-   * cost a tenth of the start.
+   * Those of the process. The launcher tells what is a terminal: {@link System#console} would load
+   * the JDK's line editor only to be asked that.
    */
   static Surroundings ofProcess() {
     return new Surroundings(
         System.in,
-        System.out,
+        // Not System.out, which swallows what goes wrong: half a tensor must not look like a whole
+        // one.
+        new FileOutputStream(FileDescriptor.out),
         new PrintWriter(System.out, true, System.out.charset()),
         new PrintWriter(System.err, true, System.err.charset()),
         Boolean.getBoolean("culebra.terminal.out"),

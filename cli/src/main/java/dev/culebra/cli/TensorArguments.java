@@ -56,8 +56,7 @@ final class TensorArguments {
     return tensor;
   }
 
-  private static TensorFormatException refuse(
-      TensorLocation in, TensorSpec spec, String reason) {
+  private static TensorFormatException refuse(TensorLocation in, TensorSpec spec, String reason) {
     return new TensorFormatException(
         in.isStream() ? "standard input" : in.file(),
         spec.name().isEmpty() ? null : spec.name(),
@@ -65,8 +64,8 @@ final class TensorArguments {
   }
 
   /**
-   * Checks, before anything is read, that an output can be meant: of a known format, and not the input
-   * itself.
+   * Checks, before anything is read, that an output can be meant: of a known format, and not the
+   * input itself.
    */
   void checkOutput(TensorLocation in, TensorLocation out) {
     if (out.isStream()) {
@@ -102,9 +101,8 @@ final class TensorArguments {
               + "; write a .safetensors file");
     }
     return out.isStream()
-        ? TensorWriter.npyTo(surroundings.stdout(), spec)
-        : TensorWriter.create(
-            Path.of(out.file()), List.of(spec), isNpy ? Map.of() : metadata);
+        ? TensorWriter.npyTo(surroundings.stdout(), "standard output", spec)
+        : TensorWriter.create(Path.of(out.file()), List.of(spec), isNpy ? Map.of() : metadata);
   }
 
   /** The device's type of the same elements. */

@@ -22,8 +22,7 @@ final class TensorReduction {
   private final KernelTimer timer;
   private final Reduction.Op op;
 
-  TensorReduction(
-      Surroundings surroundings, OpenDevice open, KernelTimer timer, Reduction.Op op) {
+  TensorReduction(Surroundings surroundings, OpenDevice open, KernelTimer timer, Reduction.Op op) {
     this.surroundings = surroundings;
     this.open = open;
     this.timer = timer;
@@ -72,8 +71,7 @@ final class TensorReduction {
     boolean isWhole = total <= perPiece;
     // The mean of pieces of unequal length is not the mean of their means.
     Reduction reduction =
-        Reduction.of(
-            open.context(), op == Reduction.Op.MEAN && !isWhole ? Reduction.Op.SUM : op);
+        Reduction.of(open.context(), op == Reduction.Op.MEAN && !isWhole ? Reduction.Op.SUM : op);
     ElementType<?> resultType = Reduction.resultType(type);
     try (Arena arena = Arena.ofConfined();
         DeviceBuffer<?> in = allocate(type, Math.min(total, perPiece));
@@ -87,9 +85,7 @@ final class TensorReduction {
         DeviceRange<?> piece = in.view(0, elements);
         piece.copyFrom(bytes(tensor, type, done, elements));
         timer.time(
-            () ->
-                reduction.all(
-                    TensorView.of(piece, elements), TensorView.of(out), open.stream()));
+            () -> reduction.all(TensorView.of(piece, elements), TensorView.of(out), open.stream()));
         out.copyTo(host);
         double value = Scalars.get(host, resultType);
         combined = done == 0 ? value : combine(combined, value);
@@ -97,8 +93,7 @@ final class TensorReduction {
         progress.advance(piece.byteSize());
       } while (done < total);
       if (!isWhole) {
-        Scalars.set(
-            host, resultType, op == Reduction.Op.MEAN ? combined / total : combined);
+        Scalars.set(host, resultType, op == Reduction.Op.MEAN ? combined / total : combined);
       }
       sink.accept(host);
     }

@@ -181,21 +181,30 @@ class BadInputTest {
     assertRefused(
         2, CommandRun.of("softmax", in.toString(), "-o", out, "--scale", "big"), "--scale", "big");
     assertRefused(
-        2, CommandRun.of("softmax", in.toString(), "-o", "-", "--json"), "--json", "standard output");
+        2,
+        CommandRun.of("softmax", in.toString(), "-o", "-", "--json"),
+        "--json",
+        "standard output");
     assertRefused(2, CommandRun.of("reduce", in.toString()), "--op");
     assertRefused(
-        2, CommandRun.of("reduce", in.toString(), "--op", "median"), "median", "sum, max, min, mean");
+        2,
+        CommandRun.of("reduce", in.toString(), "--op", "median"),
+        "median",
+        "sum, max, min, mean");
     assertRefused(2, CommandRun.of("demo", "--order", "0"), "--order 0", "1 to 8");
   }
 
   @Test
   void aTextThatCannotBeCounted() throws IOException {
     Path missing = folder.resolve("missing.txt");
-    assertRefused(3, CommandRun.of("demo", "--text", missing.toString()), missing + ": no such file");
+    assertRefused(
+        3, CommandRun.of("demo", "--text", missing.toString()), missing + ": no such file");
     Path brief = Files.writeString(folder.resolve("brief.txt"), "abc");
-    assertRefused(3, CommandRun.of("demo", "--text", brief.toString()), brief + ": ", "3 characters");
+    assertRefused(
+        3, CommandRun.of("demo", "--text", brief.toString()), brief + ": ", "3 characters");
     Path binary = Files.write(folder.resolve("binary.txt"), new byte[] {(byte) 0xC3, 0x28, 0, 1});
-    assertRefused(3, CommandRun.of("demo", "--text", binary.toString()), binary + ": it is not a UTF-8");
+    assertRefused(
+        3, CommandRun.of("demo", "--text", binary.toString()), binary + ": it is not a UTF-8");
   }
 
   private CommandRun softmax(Path in) {

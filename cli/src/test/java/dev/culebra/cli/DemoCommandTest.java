@@ -18,7 +18,8 @@ class DemoCommandTest {
 
   @Test
   void predictsTheNextCharacterOfAText() throws IOException {
-    Path text = Files.writeString(folder.resolve("text.txt"), "the cat sat on the mat. ".repeat(40));
+    Path text =
+        Files.writeString(folder.resolve("text.txt"), "the cat sat on the mat. ".repeat(40));
     CommandRun run =
         CommandRun.of("demo", "--text", text.toString(), "--prompt", "the cat sat on t", "--json");
     assertEquals(0, run.status(), run::err);
@@ -29,8 +30,7 @@ class DemoCommandTest {
     Map<?, ?> best = assertInstanceOf(Map.class, next.getFirst());
     assertEquals("h", best.get("character"));
     assertTrue((double) assertInstanceOf(Double.class, best.get("probability")) > 0.9);
-    assertTrue(
-        String.valueOf(best.get("continuation")).startsWith("e "), () -> best.toString());
+    assertTrue(String.valueOf(best.get("continuation")).startsWith("e "), () -> best.toString());
     double error = assertInstanceOf(Double.class, json.get("maxError"));
     assertTrue(error > 0 && error < 1e-6, () -> "error " + error);
   }
@@ -38,7 +38,8 @@ class DemoCommandTest {
   @Test
   void theTableHasWhatItPromises() throws IOException {
     Path text = Files.writeString(folder.resolve("text.txt"), "abracadabra ".repeat(30));
-    CommandRun run = CommandRun.of("demo", "--text", text.toString(), "--prompt", "abr", "--order", "2");
+    CommandRun run =
+        CommandRun.of("demo", "--text", text.toString(), "--prompt", "abr", "--order", "2");
     assertEquals(0, run.status(), run::err);
     for (String expected :
         List.of(Device.of(0).name(), "culebra_softmax_online_f32", "B/s", "max error", "abr ...")) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culebra.io.DType;
 import java.io.IOException;
@@ -20,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The packaged command in a process of its own, by {@code bin/culebra}. Runs in Maven's package phase,
- * when the jars are there.
+ * The packaged command in a process of its own, by {@code bin/culebra}. Runs in Maven's package
+ * phase, when the jars are there.
  */
 class LauncherIT {
   private static final Path LAUNCHER =
@@ -59,6 +60,26 @@ class LauncherIT {
     Path out = Files.write(folder.resolve("out.npy"), process.getInputStream().readAllBytes());
     assertEquals(0, process.waitFor(), () -> text(folder.resolve("err")));
     assertEquals(List.of(0.5, 0.5), boxed(TensorFiles.read(out).values()));
+  }
+
+  @Test
+  void anOutputThatIsFullIsAnError() throws Exception {
+    Path full = Path.of("/dev/full");
+    assumeTrue(Files.exists(full), "there is no /dev/full here");
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[] {5, 5}, 1, 2);
+    for (String[] command :
+        new String[][] {
+          {LAUNCHER.toString(), "softmax", in.toString(), "-o", "-"},
+          {LAUNCHER.toString(), "reduce", in.toString(), "--op", "sum"}
+        }) {
+      Process process =
+          builder(Map.of(), command)
+              .redirectOutput(full.toFile())
+              .redirectError(folder.resolve("err").toFile())
+              .start();
+      assertEquals(3, process.waitFor(), () -> text(folder.resolve("err")));
+      assertTrue(text(folder.resolve("err")).contains("culebra: standard output"));
+    }
   }
 
   @Test
@@ -101,7 +122,9 @@ class LauncherIT {
     assumeFalse(isInterruptIgnored(), "the test itself was started with SIGINT ignored");
     int rows = 4096;
     int length = 4096;
-    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[rows * length], rows, length);
+    Path in =
+        TensorFiles.write(
+            folder.resolve("in.npy"), DType.F32, new double[rows * length], rows, length);
     Process process =
         builder(
                 Map.of(),
@@ -133,8 +156,7 @@ class LauncherIT {
 
   @Test
   void aJavaThatCannotBeRunIsNamed() throws Exception {
-    Result result =
-        run(Map.of("CULEBRA_JAVA", "/no/such/java"), LAUNCHER.toString(), "--version");
+    Result result = run(Map.of("CULEBRA_JAVA", "/no/such/java"), LAUNCHER.toString(), "--version");
     assertEquals(2, result.status());
     assertTrue(result.err().contains("CULEBRA_JAVA is /no/such/java"), result::err);
   }

@@ -103,8 +103,7 @@ class LayersTest {
           .callCodeUnitWhere(
               new DescribedPredicate<>("the target is restricted") {
                 @Override
-                public boolean test(
-                    com.tngtech.archunit.core.domain.JavaCall<?> call) {
+                public boolean test(com.tngtech.archunit.core.domain.JavaCall<?> call) {
                   return isRestricted(call.getTarget());
                 }
               });

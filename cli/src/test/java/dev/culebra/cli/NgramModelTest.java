@@ -38,7 +38,8 @@ class NgramModelTest {
   void frequentContinuationsAreLikelier() {
     NgramModel model = NgramModel.count("the cat the dog the cow and a cap", 2);
     double[] next = distribution(model, model.row("th"));
-    int best = IntStream.range(0, next.length).reduce((x, y) -> next[x] >= next[y] ? x : y).orElse(-1);
+    int best =
+        IntStream.range(0, next.length).reduce((x, y) -> next[x] >= next[y] ? x : y).orElse(-1);
     assertEquals("e", model.character(best));
   }
 
@@ -66,7 +67,8 @@ class NgramModelTest {
 
   @Property(tries = 100)
   void everyRowIsFiniteAndEveryContextFindsItself(
-      @ForAll @StringLength(min = 5, max = 60) String text, @ForAll @IntRange(min = 1, max = 4) int order) {
+      @ForAll @StringLength(min = 5, max = 60) String text,
+      @ForAll @IntRange(min = 1, max = 4) int order) {
     if (text.codePointCount(0, text.length()) <= order) {
       return;
     }

@@ -39,8 +39,7 @@ class ReduceCommandTest {
             folder.resolve("in" + TensorFiles.extension(dtype)), dtype, values, ROWS, LENGTH);
     Path out = folder.resolve("out.safetensors");
 
-    CommandRun run =
-        CommandRun.of("reduce", in.toString(), "--op", "sum", "-o", out.toString());
+    CommandRun run = CommandRun.of("reduce", in.toString(), "--op", "sum", "-o", out.toString());
 
     assertEquals(0, run.status(), run::err);
     Contents result = TensorFiles.read(out);
@@ -74,7 +73,14 @@ class ReduceCommandTest {
     Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, ROWS, LENGTH);
     CommandRun run =
         CommandRun.of(
-            2 * 4 * LENGTH, new byte[0], "reduce", in.toString(), "--op", name(reduction), "--axis", "all");
+            2 * 4 * LENGTH,
+            new byte[0],
+            "reduce",
+            in.toString(),
+            "--op",
+            name(reduction),
+            "--axis",
+            "all");
     assertEquals(0, run.status(), run::err);
     judge(reduction, values, 1, ROWS * LENGTH, numbers(run));
   }
@@ -105,8 +111,7 @@ class ReduceCommandTest {
   @CsvSource({"last, 2", "all, 1"})
   void ofNothingTheIdentity(String axis, int results) throws IOException {
     for (ReductionReference reduction : ReductionReference.values()) {
-      CommandRun run =
-          printed(new double[0], 2, 0, "--op", name(reduction), "--axis", axis);
+      CommandRun run = printed(new double[0], 2, 0, "--op", name(reduction), "--axis", axis);
       assertEquals(0, run.status(), run::err);
       double[] expected = new double[results];
       Arrays.fill(expected, reduction.of());
@@ -145,8 +150,7 @@ class ReduceCommandTest {
 
   @Test
   void jsonHasTheValues() throws IOException {
-    CommandRun run =
-        printed(new double[] {1, 2, Double.NaN, 4}, 2, 2, "--op", "max", "--json");
+    CommandRun run = printed(new double[] {1, 2, Double.NaN, 4}, 2, 2, "--op", "max", "--json");
     assertEquals(0, run.status(), run::err);
     Map<String, Object> json = JsonText.parse(run.out());
     assertEquals(List.of(2.0, "NaN"), json.get("values"));

@@ -14,8 +14,7 @@ class RowChunksTest {
   @Test
   void cutsAtRows() {
     RowChunks chunks = RowChunks.of(new TensorSpec("", DType.F32, 7, 10), 3 * 40 + 39);
-    assertEquals(
-        List.of(new Chunk(0, 3), new Chunk(3, 3), new Chunk(6, 1)), list(chunks));
+    assertEquals(List.of(new Chunk(0, 3), new Chunk(3, 3), new Chunk(6, 1)), list(chunks));
   }
 
   @Test
@@ -23,7 +22,8 @@ class RowChunksTest {
     RowChunks chunks = RowChunks.of(new TensorSpec("", DType.F16, 2, 3, 5), 1 << 20);
     assertEquals(List.of(new Chunk(0, 6)), list(chunks));
     assertEquals(5, chunks.rowLength());
-    assertEquals(List.of(new Chunk(0, 1)), list(RowChunks.of(new TensorSpec("", DType.F64, 9), 1 << 20)));
+    assertEquals(
+        List.of(new Chunk(0, 1)), list(RowChunks.of(new TensorSpec("", DType.F64, 9), 1 << 20)));
   }
 
   @Test

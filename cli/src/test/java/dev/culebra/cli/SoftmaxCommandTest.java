@@ -147,7 +147,9 @@ class SoftmaxCommandTest {
     assertEquals("F32", json.get("dtype"));
     assertEquals(List.of(1L, 3L), json.get("shape"));
     assertEquals(24L, json.get("trafficBytes"));
-    assertTrue(json.get("kernel") instanceof String kernel && kernel.contains("softmax_safe_f32"), run::out);
+    assertTrue(
+        json.get("kernel") instanceof String kernel && kernel.contains("softmax_safe_f32"),
+        run::out);
   }
 
   private CommandRun softmaxOf(double[] logits, int length, String... options) throws IOException {

@@ -1,6 +1,0 @@
-package dev.culebra.cli;
-
-/** Holds the room until its first class moves in; delete it then. */
-public final class Room {
-  private Room() {}
-}
