@@ -69,8 +69,7 @@ final class DeviceAllocation extends Owned {
       Context context, long byteSize, OutOfDeviceMemoryException e) {
     var memory = Driver.memGetInfo();
     long pool = Driver.deviceGetDefaultMemPool(context.device().handle());
-    CudaException told =
-        CudaException.of(
+    return CudaException.of(
             e.function(),
             CudaResult.OUT_OF_MEMORY.code(),
             "asked for "
@@ -84,8 +83,6 @@ final class DeviceAllocation extends Owned {
                 + " of which "
                 + Driver.memPoolGetAttribute(pool, MEMPOOL_ATTR_USED)
                 + " are in use");
-    told.initCause(e);
-    return told;
   }
 
   long address() {

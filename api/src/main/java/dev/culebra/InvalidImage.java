@@ -15,12 +15,6 @@ final class InvalidImage {
     return make(CudaResult.INVALID_IMAGE, why);
   }
 
-  static InvalidImageException because(String why, Throwable cause) {
-    InvalidImageException exception = because(why);
-    exception.initCause(cause);
-    return exception;
-  }
-
   static InvalidImageException noCodeForDevice(String why) {
     return make(CudaResult.NO_BINARY_FOR_GPU, why);
   }

@@ -67,7 +67,7 @@ public final class KernelCatalog {
     try {
       return new KernelCatalog(root, KernelIndex.parse(new String(bytes, UTF_8).lines().toList()));
     } catch (IllegalArgumentException e) {
-      throw InvalidImage.because(INDEX + " in " + root + " is damaged, " + e.getMessage(), e);
+      throw InvalidImage.because(INDEX + " in " + root + " is damaged, " + e.getMessage());
     }
   }
 

@@ -74,7 +74,7 @@ public final class KernelImage {
       }
       throw new MalformedImage("it is neither a cubin (ELF) nor PTX");
     } catch (MalformedImage e) {
-      throw InvalidImage.because("kernel image " + name + " cannot be loaded: " + e.what(), e);
+      throw InvalidImage.because("kernel image " + name + " cannot be loaded: " + e.what());
     }
   }
 

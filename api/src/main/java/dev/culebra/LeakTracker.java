@@ -54,22 +54,22 @@ final class LeakTracker {
   /** Reports when {@code handle} becomes unreachable while {@code owned} is open. */
   static void track(Object handle, Owned owned) {
     if (CLEANER != null) {
-      CLEANER.register(handle, () -> reportIfOpen(owned, "became unreachable"));
+      CLEANER.register(handle, () -> reportIfOpen(owned, "it became unreachable"));
     }
   }
 
   /** Reports what a context finds open when it closes. */
   static void contextCloses(Owned owned) {
     if (MODE != Mode.OFF && owned.isUsers()) {
-      reportIfOpen(owned, "was still open when its context closed");
+      reportIfOpen(owned, "its context closed");
     }
   }
 
   private static void reportIfOpen(Owned owned, String how) {
-    if (owned.isClosed()) {
+    if (owned.isClosed() || !owned.firstReport()) {
       return;
     }
-    String message = "leak: " + owned.what() + " " + how + " and had not been closed";
+    String message = "leak: " + owned.what() + " was never closed; " + how;
     Throwable createdAt = owned.createdAt();
     if (createdAt == null) {
       LOGGER.log(Level.WARNING, message + "; -D" + PROPERTY + "=trace tells where it was created");

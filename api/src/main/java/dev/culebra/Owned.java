@@ -19,6 +19,7 @@ abstract class Owned {
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile @Nullable Throwable createdAt;
   private volatile boolean users;
+  private final AtomicBoolean reported = new AtomicBoolean();
 
   /** Does not register: call {@link Context#own} when the native object exists. */
   Owned(Context context, String what) {
@@ -65,6 +66,11 @@ abstract class Owned {
 
   final boolean isUsers() {
     return users;
+  }
+
+  /** True once, so that a leak is reported once. */
+  final boolean firstReport() {
+    return reported.compareAndSet(false, true);
   }
 
   final String what() {

@@ -24,7 +24,8 @@ record PtxText(
 
   static boolean looksLike(byte[] image) {
     String head = new String(image, 0, Math.min(image.length, 4096), UTF_8);
-    return head.indexOf('\0') < 0 && head.contains(".version");
+    int end = head.indexOf('\0');
+    return (end < 0 ? head : head.substring(0, end)).contains(".version");
   }
 
   static PtxText read(byte[] image) throws MalformedImage {

@@ -1,0 +1,188 @@
+package dev.culebra.ops;
+
+import dev.culebra.Context;
+import dev.culebra.Dim3;
+import dev.culebra.ElementType;
+import dev.culebra.In;
+import dev.culebra.PreparedLaunch;
+import dev.culebra.Stream;
+import dev.culebra.TensorView;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * Softmax along the last axis: {@code out = exp(scale * in - max) / sum(exp(scale * in - max))}, or its logarithm.
+ *
+ * {@snippet :
+ * Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
+ * softmax.forward(TensorView.of(logits, 16, 32_000), TensorView.of(probabilities, 16, 32_000), stream);
+ * }
+ *
+ * <p>Element types are F16, BF16, F32 and F64, the same for input and output; statistics are single precision for the first three and double for the
+ * last. Results are bitwise repeatable. A row with NaN or +inf, or of -inf only, becomes NaN; an entry of -inf beside finite ones becomes 0
+ * (log: -inf).
+ *
+ * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are. It needs no closing: what it loads belongs to
+ * the context.
+ *
+ * @see <a href="https://arxiv.org/abs/1805.02867">Milakov, Gimelshein: Online normalizer calculation for softmax</a>
+ */
+public final class Softmax {
+
+  /** How the sum is found. All give the same function; they differ in memory accesses and in the inputs they survive. */
+  public enum Algorithm {
+    /**
+     * Without subtracting the maximum; 3 accesses an element. Overflows by design: entries whose exponential is beyond the statistics' range, 88 in single
+     * precision, become NaN and the rest of their row 0.
+     */
+    NAIVE,
+    /** Maximum, sum and result in three passes; 4 accesses an element. */
+    SAFE,
+    /** Maximum and sum in one pass by rescaling; 3 accesses an element. */
+    ONLINE;
+
+    String symbol() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private static final String FAMILY = "softmax";
+  private static final String ROW = "CULEBRA_SOFTMAX";
+  private static final int THREADS = 2;
+
+  private final KernelFamily family;
+  private final Algorithm algorithm;
+  private final boolean log;
+  private final double scale;
+
+  private Softmax(KernelFamily family, Algorithm algorithm, boolean log, double scale) {
+    this.family = family;
+    this.algorithm = algorithm;
+    this.log = log;
+    this.scale = scale;
+  }
+
+  /**
+   * A softmax without logarithm and with scale 1.
+   *
+   * @param context where to run
+   * @param algorithm how the sum is found
+   * @return the operation
+   * @throws dev.culebra.bindings.InvalidImageException if the kernels are not there
+   */
+  public static Softmax of(Context context, Algorithm algorithm) {
+    return new Softmax(new KernelFamily(context, FAMILY), algorithm, false, 1);
+  }
+
+  /**
+   * The same with or without the logarithm of the result, computed as such and so finite where the softmax underflows to 0.
+   *
+   * @param on whether to give the logarithm
+   * @return the operation; it shares prepared launches with this one
+   */
+  public Softmax withLog(boolean on) {
+    return new Softmax(family, algorithm, on, scale);
+  }
+
+  /**
+   * The same with another factor of the input, which single precision types round to single precision.
+   *
+   * @param factor a finite number of any sign
+   * @return the operation; it shares prepared launches with this one
+   * @throws IllegalArgumentException if it is not finite
+   */
+  public Softmax withScale(double factor) {
+    if (!Double.isFinite(factor)) {
+      throw new IllegalArgumentException("scale " + factor + " is not finite");
+    }
+    return new Softmax(family, algorithm, log, factor);
+  }
+
+  /**
+   * {@return the algorithm}
+   */
+  public Algorithm algorithm() {
+    return algorithm;
+  }
+
+  /**
+   * {@return whether the result is the logarithm}
+   */
+  public boolean isLog() {
+    return log;
+  }
+
+  /**
+   * {@return the factor of the input}
+   */
+  public double scale() {
+    return scale;
+  }
+
+  /**
+   * Which kernel runs.
+   *
+   * @param type the type of the elements
+   * @return its symbol
+   * @throws IllegalArgumentException if the type is not a floating one
+   */
+  public String kernelName(ElementType<?> type) {
+    AccumulatorType.requireFloating(type);
+    return "culebra_softmax_" + algorithm.symbol() + (log ? "_log_" : "_") + type.symbol();
+  }
+
+  /**
+   * Enqueues the softmax of every row of the last axis. Nothing is launched if there are no elements.
+   *
+   * @param <E> the type of the elements
+   * @param in the input: rows side by side within, at one distance from each other
+   * @param out the output, of the same shape; the very same memory and strides as the input, or memory apart from it
+   * @param stream where to enqueue
+   * @throws IllegalArgumentException if the shapes differ, a view cannot be walked as rows, or input and output overlap otherwise
+   */
+  public <E extends ElementType<E>> void forward(TensorView<E> in, TensorView<E> out, Stream stream) {
+    if (!Arrays.equals(in.shape(), out.shape())) {
+      throw new IllegalArgumentException("input and output have different shapes: " + in + " and " + out);
+    }
+    String symbol = kernelName(in.type());
+    TensorView.Rows from = in.rows();
+    TensorView.Rows to = out.rows();
+    if (out.mayOverlapItself()) {
+      throw new IllegalArgumentException("the rows of the output overlap each other: " + out);
+    }
+    boolean inPlace = in.range().address() == out.range().address() && from.equals(to);
+    if (!inPlace && in.overlaps(out)) {
+      throw new IllegalArgumentException("input and output overlap but are not the same rows; use one view for both, or two buffers");
+    }
+    Objects.requireNonNull(stream);
+    if (from.count() == 0 || from.length() == 0) {
+      return;
+    }
+    int threads =
+        family.table().row(ROW, algorithm.symbol(), in.type().symbol()).number(THREADS);
+    PreparedLaunch launch = family.launch(symbol, threads);
+    launch.gridBlocks(Dim3.of(blocks(from.count())));
+    launch.set("out", out.range());
+    launch.set("in", In.of(in.range()));
+    launch.set("rows", from.count());
+    launch.set("row_length", from.length());
+    launch.set("out_row_stride", to.stride());
+    launch.set("in_row_stride", from.stride());
+    launch.set("scale", scale);
+    launch.launch(stream);
+  }
+
+  /** One block a row; if there are more rows than a grid has blocks, blocks go on with further rows. */
+  private static int blocks(long rows) {
+    return (int) Math.min(rows, Integer.MAX_VALUE);
+  }
+
+  /**
+   * {@return algorithm and options}
+   */
+  @Override
+  public String toString() {
+    return (log ? "log-softmax " : "softmax ") + algorithm.symbol() + (scale == 1 ? "" : " with scale " + scale);
+  }
+}
