@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -37,7 +38,13 @@ class LoadedImage::MemoryFile {
     return true;
   }
 
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  // Spelled anew each time: the dynamic linker knows libraries by their path, and where dlclose
+  // leaves one in place, the next file with the same descriptor would be taken for it.
+  std::string path() const {
+    static std::atomic<std::size_t> files{0};
+    const std::string slashes(1 + files.fetch_add(1) % 1024, '/');
+    return "/proc/self/fd" + slashes + std::to_string(descriptor_);
+  }
 
   std::string contents() const {
     std::string result(static_cast<std::size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');

@@ -70,19 +70,19 @@ final class DeviceAllocation extends Owned {
     var memory = Driver.memGetInfo();
     long pool = Driver.deviceGetDefaultMemPool(context.device().handle());
     return CudaException.of(
-            e.function(),
-            CudaResult.OUT_OF_MEMORY.code(),
-            "asked for "
-                + byteSize
-                + " bytes; of "
-                + memory.totalBytes()
-                + " bytes on the device "
-                + memory.freeBytes()
-                + " are free, the pool holds "
-                + Driver.memPoolGetAttribute(pool, MEMPOOL_ATTR_RESERVED)
-                + " of which "
-                + Driver.memPoolGetAttribute(pool, MEMPOOL_ATTR_USED)
-                + " are in use");
+        e.function(),
+        CudaResult.OUT_OF_MEMORY.code(),
+        "asked for "
+            + byteSize
+            + " bytes; of "
+            + memory.totalBytes()
+            + " bytes on the device "
+            + memory.freeBytes()
+            + " are free, the pool holds "
+            + Driver.memPoolGetAttribute(pool, MEMPOOL_ATTR_RESERVED)
+            + " of which "
+            + Driver.memPoolGetAttribute(pool, MEMPOOL_ATTR_USED)
+            + " are in use");
   }
 
   long address() {

@@ -38,7 +38,8 @@ class ContextTest extends DeviceTier {
       assertEquals(32, device.attribute(DeviceAttribute.WARP_SIZE));
       assertTrue(device.supports(DeviceAttribute.UNIFIED_ADDRESSING));
       assertEquals(
-          device.computeCapability().major(), device.attribute(DeviceAttribute.COMPUTE_CAPABILITY_MAJOR));
+          device.computeCapability().major(),
+          device.attribute(DeviceAttribute.COMPUTE_CAPABILITY_MAJOR));
       assertThrows(
           IllegalArgumentException.class, () -> device.supports(DeviceAttribute.WARP_SIZE));
     }
@@ -80,7 +81,8 @@ class ContextTest extends DeviceTier {
   }
 
   @Test
-  @DisplayName("7: a context that the caller had current is current again, after success and failure")
+  @DisplayName(
+      "7: a context that the caller had current is current again, after success and failure")
   void theCallersContextIsRestored() {
     // Any context will do as the caller's; with one device the same one, bound by hand.
     long handle = context.handle();
@@ -121,7 +123,8 @@ class ContextTest extends DeviceTier {
   }
 
   @Test
-  @DisplayName("11, 15: many virtual threads, each with its own stream and buffers, get their own results")
+  @DisplayName(
+      "11, 15: many virtual threads, each with its own stream and buffers, get their own results")
   void manyVirtualThreads() throws Exception {
     List<Future<?>> all = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {

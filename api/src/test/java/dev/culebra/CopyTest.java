@@ -114,8 +114,7 @@ class CopyTest extends DeviceTier {
       assertTells(
           assertThrows(IllegalArgumentException.class, () -> buffer.copyTo(mapped)), "read-only");
       assertTells(
-          assertThrows(
-              IllegalArgumentException.class, () -> buffer.copyFrom(mapped.asSlice(1))),
+          assertThrows(IllegalArgumentException.class, () -> buffer.copyFrom(mapped.asSlice(1))),
           "10000 bytes",
           "10001");
     }
@@ -241,7 +240,9 @@ class CopyTest extends DeviceTier {
 
   @Test
   void floatsAreRoundedToSixteenBitsAndWidenedExactly() {
-    float[] values = {0.1f, -0f, 1e-8f, 65519f, 65520f, 3.4e38f, Float.NaN, Float.NEGATIVE_INFINITY};
+    float[] values = {
+      0.1f, -0f, 1e-8f, 65519f, 65520f, 3.4e38f, Float.NaN, Float.NEGATIVE_INFINITY
+    };
     try (DeviceBuffer<ElementType.F16> f16 = context.allocate(F16, values.length, stream);
         DeviceBuffer<ElementType.BF16> bf16 = context.allocate(BF16, values.length, stream)) {
       f16.roundFrom(values);
@@ -249,7 +250,13 @@ class CopyTest extends DeviceTier {
       f16.widenTo(back);
       assertArrayEquals(
           new float[] {
-            0.099975586f, -0f, 0f, 65504f, Float.POSITIVE_INFINITY, Float.POSITIVE_INFINITY, Float.NaN,
+            0.099975586f,
+            -0f,
+            0f,
+            65504f,
+            Float.POSITIVE_INFINITY,
+            Float.POSITIVE_INFINITY,
+            Float.NaN,
             Float.NEGATIVE_INFINITY
           },
           back);
@@ -257,7 +264,13 @@ class CopyTest extends DeviceTier {
       bf16.widenTo(back);
       assertArrayEquals(
           new float[] {
-            0.100097656f, -0f, Float.intBitsToFloat(0x322c0000), 65536f, 65536f, Float.POSITIVE_INFINITY, Float.NaN,
+            0.100097656f,
+            -0f,
+            Float.intBitsToFloat(0x322c0000),
+            65536f,
+            65536f,
+            Float.POSITIVE_INFINITY,
+            Float.NaN,
             Float.NEGATIVE_INFINITY
           },
           back);

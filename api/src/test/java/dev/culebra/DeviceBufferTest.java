@@ -43,7 +43,8 @@ class DeviceBufferTest extends DeviceTier {
   @DisplayName("36: negative lengths and sizes over 2^63 bytes are refused")
   void lengthsThatCannotBe() {
     assertTells(
-        assertThrows(IllegalArgumentException.class, () -> context.allocate(F32, -1, stream)), "-1");
+        assertThrows(IllegalArgumentException.class, () -> context.allocate(F32, -1, stream)),
+        "-1");
     assertTells(
         assertThrows(
             IllegalArgumentException.class, () -> context.allocate(F64, Long.MAX_VALUE, stream)),
@@ -51,7 +52,8 @@ class DeviceBufferTest extends DeviceTier {
   }
 
   @Test
-  @DisplayName("37, 121: out of memory tells what was asked and what there is, and is over afterwards")
+  @DisplayName(
+      "37, 121: out of memory tells what was asked and what there is, and is over afterwards")
   void outOfMemory() {
     OutOfDeviceMemoryException error =
         assertThrows(
@@ -68,7 +70,9 @@ class DeviceBufferTest extends DeviceTier {
       assertTells(
           assertThrows(IndexOutOfBoundsException.class, () -> buffer.view(-1, 5)), "begins at -1");
       assertTells(
-          assertThrows(IndexOutOfBoundsException.class, () -> buffer.view(0, 11)), "ends at 11", "10");
+          assertThrows(IndexOutOfBoundsException.class, () -> buffer.view(0, 11)),
+          "ends at 11",
+          "10");
       assertTells(
           assertThrows(IndexOutOfBoundsException.class, () -> buffer.view(6, 5)), "after its end");
       DeviceView<ElementType.F32> middle = buffer.view(2, 8);
@@ -83,7 +87,8 @@ class DeviceBufferTest extends DeviceTier {
   void reinterpretation() {
     try (DeviceBuffer<ElementType.U8> bytes = context.allocate(U8, 16, stream)) {
       assertTells(
-          assertThrows(IllegalArgumentException.class, () -> bytes.view(2, 6).as(F32)), "not aligned");
+          assertThrows(IllegalArgumentException.class, () -> bytes.view(2, 6).as(F32)),
+          "not aligned");
       assertTells(
           assertThrows(IllegalArgumentException.class, () -> bytes.view(0, 6).as(F32)),
           "not a whole number");
@@ -189,10 +194,28 @@ class DeviceBufferTest extends DeviceTier {
           check(bytes, U8, length, from, range -> range.fill(253, stream), -3);
           check(bytes, F16, length, from, range -> range.fill(1.5, stream), 0x3e00);
           check(bytes, BF16, length, from, range -> range.fill(-2, stream), 0xffff_ffff_ffff_c000L);
-          check(bytes, F32, length, from, range -> range.fill(0.1, stream), Float.floatToRawIntBits(0.1f));
+          check(
+              bytes,
+              F32,
+              length,
+              from,
+              range -> range.fill(0.1, stream),
+              Float.floatToRawIntBits(0.1f));
           check(bytes, I32, length, from, range -> range.fill(-70000, stream), -70000);
-          check(bytes, F64, length, from, range -> range.fill(0.1, stream), Double.doubleToRawLongBits(0.1));
-          check(bytes, I64, length, from, range -> range.fill(Long.MIN_VALUE + 1, stream), Long.MIN_VALUE + 1);
+          check(
+              bytes,
+              F64,
+              length,
+              from,
+              range -> range.fill(0.1, stream),
+              Double.doubleToRawLongBits(0.1));
+          check(
+              bytes,
+              I64,
+              length,
+              from,
+              range -> range.fill(Long.MIN_VALUE + 1, stream),
+              Long.MIN_VALUE + 1);
           check(bytes, I64, length, from, range -> range.fill(-1, stream), -1);
           check(bytes, F64, length, from, range -> range.zero(stream), 0);
         }

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * Tests that go through the driver: the emulator where there is no GPU. Around every test: nothing is left open, and the thread has no
- * context current that it did not have.
+ * Tests that go through the driver: the emulator where there is no GPU. Around every test: nothing
+ * is left open, and the thread has no context current that it did not have.
  */
 public abstract class DeviceTier {
 

@@ -71,7 +71,8 @@ class IsolatedTest {
   }
 
   @Test
-  @DisplayName("101, 116, 117, 118: a fault is told once with its suspects, then everything fails fast and closes quietly")
+  @DisplayName(
+      "101, 116, 117, 118: a fault is told once with its suspects, then everything fails fast and closes quietly")
   void aFaultPoisonsTheProcess() throws Exception {
     Outcome outcome = run(PoisonMain.class);
     String first = outcome.get("sync");
@@ -80,8 +81,21 @@ class IsolatedTest {
     assertTrue(first.contains("restart"), first);
     for (String path :
         List.of(
-            "again", "isDone", "eventIsDone", "allocate", "allocateEmpty", "newStream", "newEvent", "copyTo", "copyFrom", "zero", "async", "segment",
-            "launch", "unset", "other")) {
+            "again",
+            "isDone",
+            "eventIsDone",
+            "allocate",
+            "allocateEmpty",
+            "newStream",
+            "newEvent",
+            "copyTo",
+            "copyFrom",
+            "zero",
+            "async",
+            "segment",
+            "launch",
+            "unset",
+            "other")) {
       String said = outcome.get(path);
       assertTrue(said.startsWith("PoisonedContextException: "), path + " says " + said);
       assertTrue(said.contains("restart"), path + " says " + said);
@@ -100,7 +114,8 @@ class IsolatedTest {
   }
 
   @Test
-  @DisplayName("29: a leak is reported once, with the place where it was created, and nothing is freed by the collector")
+  @DisplayName(
+      "29: a leak is reported once, with the place where it was created, and nothing is freed by the collector")
   void leaksAreReported() throws Exception {
     Outcome outcome = run(LeakMain.class, "-Dculebra.leaks=trace");
     String said = outcome.errors();
@@ -119,7 +134,6 @@ class IsolatedTest {
     String report = run(LeakMain.class, "-Dculebra.leaks=report").errors();
     assertTrue(report.contains("leak: DeviceBuffer<F32> of 1234"), report);
     assertTrue(report.contains("-Dculebra.leaks=trace"), report);
-    assertTrue(
-        run(LeakMain.class, "-Dculebra.leaks=loud").errors().contains("is not one of"));
+    assertTrue(run(LeakMain.class, "-Dculebra.leaks=loud").errors().contains("is not one of"));
   }
 }

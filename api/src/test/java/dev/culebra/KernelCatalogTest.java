@@ -74,7 +74,8 @@ class KernelCatalogTest extends DeviceTier {
         "[sm_10]",
         "make kernels ARCHS=");
     assertTells(
-        assertThrows(InvalidImageException.class, () -> catalog.kernel(context, "m")), "none at all");
+        assertThrows(InvalidImageException.class, () -> catalog.kernel(context, "m")),
+        "none at all");
   }
 
   @Test

@@ -53,7 +53,14 @@ class KernelImageTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"65, 23040, 90", "65, 100686340, 90", "65, 25600, 100", "65, 30720, 120", "51, 80, 80", "51, 5571930, 90"})
+  @CsvSource({
+    "65, 23040, 90",
+    "65, 100686340, 90",
+    "65, 25600, 100",
+    "65, 30720, 120",
+    "51, 80, 80",
+    "51, 5571930, 90"
+  })
   void theArchitectureLiesWhereTheCompilersPutIt(int abi, int flags, int sm) {
     ElfBuilder elf = new ElfBuilder();
     elf.abi = abi;
@@ -95,7 +102,9 @@ class KernelImageTest {
   @Property(tries = 3000)
   @Label("67: damage is refused or harmless, never a crash of ours")
   void damageNeverEscapes(
-      @ForAll @IntRange(max = 600) int at, @ForAll long value, @ForAll @IntRange(min = 1, max = 8) int width) {
+      @ForAll @IntRange(max = 600) int at,
+      @ForAll long value,
+      @ForAll @IntRange(min = 1, max = 8) int width) {
     byte[] bytes = new ElfBuilder().build();
     ByteBuffer patch = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value);
     for (int i = 0; i < width && at + i < bytes.length; i++) {
@@ -137,7 +146,9 @@ class KernelImageTest {
     assertEquals(List.of("axpy", "scale"), image.entryPoints());
     assertTrue(image.misfit(new ComputeCapability(12, 0)).isEmpty());
     assertTells(
-        new Exception(image.misfit(new ComputeCapability(7, 5)).orElseThrow()), "compute_80", "sm_75");
+        new Exception(image.misfit(new ComputeCapability(7, 5)).orElseThrow()),
+        "compute_80",
+        "sm_75");
     KernelImage.of("terminated", (PTX + "\0").getBytes(UTF_8));
   }
 

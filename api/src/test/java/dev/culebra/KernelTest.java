@@ -47,7 +47,9 @@ class KernelTest extends DeviceTier {
       x.copyFrom(new float[] {1, 2, 3, 4, 5});
       y.fill(10, stream);
       PreparedLaunch launch =
-          library.kernel("culebra_selftest_axpy_f32", AXPY).prepare(LaunchConfig.forElements(5, 32));
+          library
+              .kernel("culebra_selftest_axpy_f32", AXPY)
+              .prepare(LaunchConfig.forElements(5, 32));
       launch.set(0, y);
       launch.set(1, In.of(x));
       launch.set(2, 2f);
@@ -67,7 +69,8 @@ class KernelTest extends DeviceTier {
     try (CudaLibrary library = context.load(image)) {
       assertTells(
           assertThrows(
-              IllegalArgumentException.class, () -> library.kernel("nothing", KernelSignature.of())),
+              IllegalArgumentException.class,
+              () -> library.kernel("nothing", KernelSignature.of())),
           "no kernel nothing",
           image.name());
       for (String name : new String[] {"", "a\0b", "größe"}) {
@@ -87,7 +90,8 @@ class KernelTest extends DeviceTier {
       assertTells(
           assertThrows(
               IllegalArgumentException.class,
-              () -> library.kernel(name, KernelSignature.of(out("y", F32), in("x", F32), f32("a")))),
+              () ->
+                  library.kernel(name, KernelSignature.of(out("y", F32), in("x", F32), f32("a")))),
           "parameter 3 is missing (8 bytes at offset 24)");
       assertTells(
           assertThrows(
@@ -242,7 +246,8 @@ class KernelTest extends DeviceTier {
         "block.x is 1025 threads; the device allows 1024");
     LaunchConfig tooHigh = new LaunchConfig(new Dim3(1, 65536, 1), Dim3.of(32), 0);
     assertTells(
-        assertThrows(LaunchConfigException.class, () -> kernel.prepare(tooHigh)), "grid.y is 65536");
+        assertThrows(LaunchConfigException.class, () -> kernel.prepare(tooHigh)),
+        "grid.y is 65536");
     int most =
         device.attribute(DeviceAttribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             - kernel.staticSharedBytes();
@@ -306,7 +311,8 @@ class KernelTest extends DeviceTier {
   private <E extends ElementType<E>> void echo(ElementType<E> type) {
     byte[] bits = new byte[64 * type.byteSize()];
     new java.util.SplittableRandom(7).nextBytes(bits);
-    // A NaN's payload may change on its way through the accumulator's type: keep the exponents small.
+    // A NaN's payload may change on its way through the accumulator's type: keep the exponents
+    // small.
     for (int i = type.byteSize() - 1; i < bits.length; i += type.byteSize()) {
       bits[i] &= (byte) 0xbf;
     }
@@ -332,7 +338,8 @@ class KernelTest extends DeviceTier {
             .prepare(LaunchConfig.of(1, 256));
     assertEquals(launch.slot("params.rows"), launch.slot("rows"));
     assertTells(
-        assertThrows(IllegalArgumentException.class, () -> launch.set("rows", 1)), "is i64, not int");
+        assertThrows(IllegalArgumentException.class, () -> launch.set("rows", 1)),
+        "is i64, not int");
     assertTells(
         assertThrows(IllegalStateException.class, () -> launch.launch(stream)),
         "params.out",
@@ -346,7 +353,8 @@ class KernelTest extends DeviceTier {
     elf.flags = 50 << 8;
     assertTells(
         assertThrows(
-            InvalidImageException.class, () -> context.load(KernelImage.of("old.cubin", elf.build()))),
+            InvalidImageException.class,
+            () -> context.load(KernelImage.of("old.cubin", elf.build()))),
         "old.cubin",
         "sm_50",
         "CUDA_ERROR_NO_BINARY_FOR_GPU");
@@ -361,7 +369,8 @@ class KernelTest extends DeviceTier {
   @Test
   @DisplayName("94: a prepared launch with its setters allocates nothing")
   void preparedLaunchesAllocateNothing() {
-    var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+    var threads =
+        (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
     try (DeviceBuffer<ElementType.F32> memory = context.allocate(F32, 32, stream)) {
       PreparedLaunch launch = selftest("fill_f32").prepare(LaunchConfig.of(1, 32));
       int value = launch.slot("value");

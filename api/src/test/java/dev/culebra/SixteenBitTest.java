@@ -27,8 +27,10 @@ class SixteenBitTest {
 
   @Property
   void roundsAsTheTruthDoes(@ForAll float value) {
-    assertEquals((float) StorageType.BF16.round(value), SixteenBit.BF16.widen(SixteenBit.BF16.round(value)));
-    assertEquals((float) StorageType.F16.round(value), SixteenBit.F16.widen(SixteenBit.F16.round(value)));
+    assertEquals(
+        (float) StorageType.BF16.round(value), SixteenBit.BF16.widen(SixteenBit.BF16.round(value)));
+    assertEquals(
+        (float) StorageType.F16.round(value), SixteenBit.F16.widen(SixteenBit.F16.round(value)));
   }
 
   @Property
@@ -41,7 +43,8 @@ class SixteenBitTest {
 
   @Test
   void aDoubleJustAboveATieIsRoundedUp() {
-    // 1 + 2^-11 is the tie between two halves; the float nearest to a little more is the tie itself.
+    // 1 + 2^-11 is the tie between two halves; the float nearest to a little more is the tie
+    // itself.
     double aboveTie = 1 + 0x1p-11 + 0x1p-40;
     assertEquals(0x3c01, DeviceFill.bitsOf(ElementType.F16, aboveTie));
     assertEquals(0x3c00, DeviceFill.bitsOf(ElementType.F16, 1 + 0x1p-11));

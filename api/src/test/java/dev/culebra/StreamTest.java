@@ -149,7 +149,9 @@ class StreamTest extends DeviceTier {
     closed.close();
     closed.close();
     assertTells(
-        assertThrows(IllegalStateException.class, closed::synchronize), "stream", "has been closed");
+        assertThrows(IllegalStateException.class, closed::synchronize),
+        "stream",
+        "has been closed");
     assertThrows(IllegalStateException.class, closed::isDone);
     assertThrows(IllegalStateException.class, closed::handle);
     assertThrows(IllegalStateException.class, () -> closed.record(event));
@@ -199,7 +201,8 @@ class StreamTest extends DeviceTier {
   }
 
   @Test
-  @DisplayName("21: closing a buffer returns while the stream is held, and its readers still find the data")
+  @DisplayName(
+      "21: closing a buffer returns while the stream is held, and its readers still find the data")
   void closingABufferDoesNotWait() {
     try (DeviceBuffer<ElementType.I32> target = context.allocate(I32, 50, stream)) {
       DeviceBuffer<ElementType.I32> source = context.allocate(I32, 50, stream);

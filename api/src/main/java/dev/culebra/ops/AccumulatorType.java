@@ -14,7 +14,8 @@ final class AccumulatorType {
 
   static void requireFloating(ElementType<?> type) {
     if (!type.isFloating()) {
-      throw new IllegalArgumentException("elements of " + type + " are integers; the operation takes F16, BF16, F32 and F64");
+      throw new IllegalArgumentException(
+          "elements of " + type + " are integers; the operation takes F16, BF16, F32 and F64");
     }
   }
 }

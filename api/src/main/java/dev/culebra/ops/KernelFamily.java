@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The kernels of one family as an operation uses them: prepared when first needed and kept. Confined to a thread, as prepared launches
- * are.
+ * The kernels of one family as an operation uses them: prepared when first needed and kept.
+ * Confined to a thread, as prepared launches are.
  */
 final class KernelFamily {
 

@@ -15,13 +15,15 @@ import java.util.Locale;
 /**
  * Sum, maximum, minimum or mean, along the last axis or of all elements.
  *
- * <p>Input types are F16, BF16, F32 and F64. The result has the type of the accumulator, {@link #resultType}: F32 for the first three, F64 for the last.
- * Sums are compensated. Results are bitwise repeatable: what is added to what depends on places only, not on the grid or the device.
+ * <p>Input types are F16, BF16, F32 and F64. The result has the type of the accumulator, {@link
+ * #resultType}: F32 for the first three, F64 for the last. Sums are compensated. Results are
+ * bitwise repeatable: what is added to what depends on places only, not on the grid or the device.
  *
- * <p>Of nothing, the sum is 0, the mean NaN, the maximum -inf and the minimum +inf. NaN in gives NaN out.
+ * <p>Of nothing, the sum is 0, the mean NaN, the maximum -inf and the minimum +inf. NaN in gives
+ * NaN out.
  *
- * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are. It needs no closing: what it loads belongs to
- * the context.
+ * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are.
+ * It needs no closing: what it loads belongs to the context.
  */
 public final class Reduction {
 
@@ -68,9 +70,7 @@ public final class Reduction {
     return new Reduction(new KernelFamily(context, FAMILY), op);
   }
 
-  /**
-   * {@return what is computed}
-   */
+  /** {@return what is computed} */
   public Op op() {
     return op;
   }
@@ -102,9 +102,11 @@ public final class Reduction {
    * Enqueues the reduction of every row of the last axis. Nothing is launched if there are no rows.
    *
    * @param in the input: rows side by side within, at one distance from each other
-   * @param out one element a row, contiguous, of the {@link #resultType}: the input's shape without its last axis
+   * @param out one element a row, contiguous, of the {@link #resultType}: the input's shape without
+   *     its last axis
    * @param stream where to enqueue
-   * @throws IllegalArgumentException if type or shape of the output is another, the input cannot be walked as rows, or the two overlap
+   * @throws IllegalArgumentException if type or shape of the output is another, the input cannot be
+   *     walked as rows, or the two overlap
    */
   public void lastAxis(TensorView<?> in, TensorView<?> out, Stream stream) {
     TensorView.Rows rows = in.rows();
@@ -124,14 +126,18 @@ public final class Reduction {
    * @param in the input, contiguous
    * @param out one element of the {@link #resultType}, of any rank
    * @param stream where to enqueue
-   * @throws IllegalArgumentException if type or shape of the output is another, the input is not contiguous, or the two overlap
+   * @throws IllegalArgumentException if type or shape of the output is another, the input is not
+   *     contiguous, or the two overlap
    */
   public void all(TensorView<?> in, TensorView<?> out, Stream stream) {
     if (!in.isContiguous()) {
-      throw new IllegalArgumentException(in + " has gaps; to reduce all of its elements, reduce the last axis first and then the results");
+      throw new IllegalArgumentException(
+          in
+              + " has gaps; to reduce all of its elements, reduce the last axis first and then the results");
     }
     if (out.elementCount() != 1) {
-      throw new IllegalArgumentException("the result of all elements is one, the output has " + out.elementCount() + ": " + out);
+      throw new IllegalArgumentException(
+          "the result of all elements is one, the output has " + out.elementCount() + ": " + out);
     }
     requireResult(in, out, out.shape());
     long elements = in.elementCount();
@@ -139,11 +145,18 @@ public final class Reduction {
     long chunk = row(in.type()).number(CHUNK_ELEMENTS);
     long chunks = Math.ceilDiv(elements, chunk);
     if (chunks <= 1) {
-      launch(in.range(), new TensorView.Rows(1, elements, elements), elements, divisor, out.range(), stream);
+      launch(
+          in.range(),
+          new TensorView.Rows(1, elements, elements),
+          elements,
+          divisor,
+          out.range(),
+          stream);
       return;
     }
     // Freed in stream order: closing does not wait for the second launch.
-    try (DeviceBuffer<?> partial = family.context().allocate(resultType(in.type()), chunks, stream)) {
+    try (DeviceBuffer<?> partial =
+        family.context().allocate(resultType(in.type()), chunks, stream)) {
       launch(in.range(), new TensorView.Rows(chunks, chunk, chunk), elements, 1, partial, stream);
       launch(partial, new TensorView.Rows(1, chunks, chunks), chunks, divisor, out.range(), stream);
     }
@@ -152,10 +165,17 @@ public final class Reduction {
   private void requireResult(TensorView<?> in, TensorView<?> out, long[] shape) {
     ElementType<?> type = resultType(in.type());
     if (out.type() != type) {
-      throw new IllegalArgumentException("the result of " + in.type() + " is " + type + ", the output has elements of " + out.type());
+      throw new IllegalArgumentException(
+          "the result of "
+              + in.type()
+              + " is "
+              + type
+              + ", the output has elements of "
+              + out.type());
     }
     if (!Arrays.equals(out.shape(), shape)) {
-      throw new IllegalArgumentException("the result has shape " + Arrays.toString(shape) + ", the output is " + out);
+      throw new IllegalArgumentException(
+          "the result has shape " + Arrays.toString(shape) + ", the output is " + out);
     }
     if (!out.isContiguous()) {
       throw new IllegalArgumentException("the output has gaps: " + out);
@@ -170,7 +190,12 @@ public final class Reduction {
   }
 
   private void launch(
-      DeviceRange<?> in, TensorView.Rows rows, long elements, long divisor, DeviceRange<?> out, Stream stream) {
+      DeviceRange<?> in,
+      TensorView.Rows rows,
+      long elements,
+      long divisor,
+      DeviceRange<?> out,
+      Stream stream) {
     PreparedLaunch launch = family.launch(kernelName(in.type()), row(in.type()).number(THREADS));
     launch.gridBlocks(Dim3.of((int) Math.min(rows.count(), Integer.MAX_VALUE)));
     launch.set("out", out);
@@ -183,9 +208,7 @@ public final class Reduction {
     launch.launch(stream);
   }
 
-  /**
-   * {@return the name of the operation}
-   */
+  /** {@return the name of the operation} */
   @Override
   public String toString() {
     return "reduction " + op.name().toLowerCase(Locale.ROOT);

@@ -12,29 +12,36 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * Softmax along the last axis: {@code out = exp(scale * in - max) / sum(exp(scale * in - max))}, or its logarithm.
+ * Softmax along the last axis: {@code out = exp(scale * in - max) / sum(exp(scale * in - max))}, or
+ * its logarithm.
  *
  * {@snippet :
  * Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
  * softmax.forward(TensorView.of(logits, 16, 32_000), TensorView.of(probabilities, 16, 32_000), stream);
  * }
  *
- * <p>Element types are F16, BF16, F32 and F64, the same for input and output; statistics are single precision for the first three and double for the
- * last. Results are bitwise repeatable. A row with NaN or +inf, or of -inf only, becomes NaN; an entry of -inf beside finite ones becomes 0
- * (log: -inf).
+ * <p>Element types are F16, BF16, F32 and F64, the same for input and output; statistics are single
+ * precision for the first three and double for the last. Results are bitwise repeatable. A row with
+ * NaN or +inf, or of -inf only, becomes NaN; an entry of -inf beside finite ones becomes 0 (log:
+ * -inf).
  *
- * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are. It needs no closing: what it loads belongs to
- * the context.
+ * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are.
+ * It needs no closing: what it loads belongs to the context.
  *
- * @see <a href="https://arxiv.org/abs/1805.02867">Milakov, Gimelshein: Online normalizer calculation for softmax</a>
+ * @see <a href="https://arxiv.org/abs/1805.02867">Milakov, Gimelshein: Online normalizer
+ *     calculation for softmax</a>
  */
 public final class Softmax {
 
-  /** How the sum is found. All give the same function; they differ in memory accesses and in the inputs they survive. */
+  /**
+   * How the sum is found. All give the same function; they differ in memory accesses and in the
+   * inputs they survive.
+   */
   public enum Algorithm {
     /**
-     * Without subtracting the maximum; 3 accesses an element. Overflows by design: entries whose exponential is beyond the statistics' range, 88 in single
-     * precision, become NaN and the rest of their row 0.
+     * Without subtracting the maximum; 3 accesses an element. Overflows by design: entries whose
+     * exponential is beyond the statistics' range, 88 in single precision, become NaN and the rest
+     * of their row 0.
      */
     NAIVE,
     /** Maximum, sum and result in three passes; 4 accesses an element. */
@@ -76,7 +83,8 @@ public final class Softmax {
   }
 
   /**
-   * The same with or without the logarithm of the result, computed as such and so finite where the softmax underflows to 0.
+   * The same with or without the logarithm of the result, computed as such and so finite where the
+   * softmax underflows to 0.
    *
    * @param on whether to give the logarithm
    * @return the operation; it shares prepared launches with this one
@@ -86,7 +94,8 @@ public final class Softmax {
   }
 
   /**
-   * The same with another factor of the input, which single precision types round to single precision.
+   * The same with another factor of the input, which single precision types round to single
+   * precision.
    *
    * @param factor a finite number of any sign
    * @return the operation; it shares prepared launches with this one
@@ -99,23 +108,17 @@ public final class Softmax {
     return new Softmax(family, algorithm, log, factor);
   }
 
-  /**
-   * {@return the algorithm}
-   */
+  /** {@return the algorithm} */
   public Algorithm algorithm() {
     return algorithm;
   }
 
-  /**
-   * {@return whether the result is the logarithm}
-   */
+  /** {@return whether the result is the logarithm} */
   public boolean isLog() {
     return log;
   }
 
-  /**
-   * {@return the factor of the input}
-   */
+  /** {@return the factor of the input} */
   public double scale() {
     return scale;
   }
@@ -133,17 +136,22 @@ public final class Softmax {
   }
 
   /**
-   * Enqueues the softmax of every row of the last axis. Nothing is launched if there are no elements.
+   * Enqueues the softmax of every row of the last axis. Nothing is launched if there are no
+   * elements.
    *
    * @param <E> the type of the elements
    * @param in the input: rows side by side within, at one distance from each other
-   * @param out the output, of the same shape; the very same memory and strides as the input, or memory apart from it
+   * @param out the output, of the same shape; the very same memory and strides as the input, or
+   *     memory apart from it
    * @param stream where to enqueue
-   * @throws IllegalArgumentException if the shapes differ, a view cannot be walked as rows, or input and output overlap otherwise
+   * @throws IllegalArgumentException if the shapes differ, a view cannot be walked as rows, or
+   *     input and output overlap otherwise
    */
-  public <E extends ElementType<E>> void forward(TensorView<E> in, TensorView<E> out, Stream stream) {
+  public <E extends ElementType<E>> void forward(
+      TensorView<E> in, TensorView<E> out, Stream stream) {
     if (!Arrays.equals(in.shape(), out.shape())) {
-      throw new IllegalArgumentException("input and output have different shapes: " + in + " and " + out);
+      throw new IllegalArgumentException(
+          "input and output have different shapes: " + in + " and " + out);
     }
     String symbol = kernelName(in.type());
     TensorView.Rows from = in.rows();
@@ -153,14 +161,14 @@ public final class Softmax {
     }
     boolean inPlace = in.range().address() == out.range().address() && from.equals(to);
     if (!inPlace && in.overlaps(out)) {
-      throw new IllegalArgumentException("input and output overlap but are not the same rows; use one view for both, or two buffers");
+      throw new IllegalArgumentException(
+          "input and output overlap but are not the same rows; use one view for both, or two buffers");
     }
     Objects.requireNonNull(stream);
     if (from.count() == 0 || from.length() == 0) {
       return;
     }
-    int threads =
-        family.table().row(ROW, algorithm.symbol(), in.type().symbol()).number(THREADS);
+    int threads = family.table().row(ROW, algorithm.symbol(), in.type().symbol()).number(THREADS);
     PreparedLaunch launch = family.launch(symbol, threads);
     launch.gridBlocks(Dim3.of(blocks(from.count())));
     launch.set("out", out.range());
@@ -173,16 +181,18 @@ public final class Softmax {
     launch.launch(stream);
   }
 
-  /** One block a row; if there are more rows than a grid has blocks, blocks go on with further rows. */
+  /**
+   * One block a row; if there are more rows than a grid has blocks, blocks go on with further rows.
+   */
   private static int blocks(long rows) {
     return (int) Math.min(rows, Integer.MAX_VALUE);
   }
 
-  /**
-   * {@return algorithm and options}
-   */
+  /** {@return algorithm and options} */
   @Override
   public String toString() {
-    return (log ? "log-softmax " : "softmax ") + algorithm.symbol() + (scale == 1 ? "" : " with scale " + scale);
+    return (log ? "log-softmax " : "softmax ")
+        + algorithm.symbol()
+        + (scale == 1 ? "" : " with scale " + scale);
   }
 }

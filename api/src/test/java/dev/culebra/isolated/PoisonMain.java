@@ -14,7 +14,9 @@ import dev.culebra.LaunchConfig;
 import dev.culebra.PreparedLaunch;
 import dev.culebra.Stream;
 
-/** Lets a kernel write where nothing is, and prints what every public path says then and afterwards. */
+/**
+ * Lets a kernel write where nothing is, and prints what every public path says then and afterwards.
+ */
 public final class PoisonMain {
 
   private PoisonMain() {}
@@ -58,7 +60,9 @@ public final class PoisonMain {
   }
 
   private static PreparedLaunch launch(Context context, String name) {
-    return KernelCatalog.open().kernel(context, "culebra_selftest_" + name).prepare(LaunchConfig.of(1, 32));
+    return KernelCatalog.open()
+        .kernel(context, "culebra_selftest_" + name)
+        .prepare(LaunchConfig.of(1, 32));
   }
 
   private static void tell(String name, Runnable action) {

@@ -42,7 +42,8 @@ class ReductionTest extends DeviceTier {
     return all;
   }
 
-  private double[] lastAxis(Reduction reduction, ElementType<?> type, double[] values, long... shape) {
+  private double[] lastAxis(
+      Reduction reduction, ElementType<?> type, double[] values, long... shape) {
     long rows = 1;
     for (int axis = 0; axis < shape.length - 1; axis++) {
       rows *= shape[axis];
@@ -141,7 +142,8 @@ class ReductionTest extends DeviceTier {
     values[29_999] = -1e8;
     Reduction sum = Reduction.of(context, Reduction.Op.SUM);
     assertEquals(29_998, lastAxis(sum, F32, values, 1, 30_000)[0]);
-    // The results of chunks are rounded to the type of the result, so a unit of 1e8 may be lost here.
+    // The results of chunks are rounded to the type of the result, so a unit of 1e8 may be lost
+    // here.
     assertEquals(29_998, all(sum, F32, values, 30_000), 8);
   }
 
@@ -158,8 +160,7 @@ class ReductionTest extends DeviceTier {
           };
       Reduction reduction = Reduction.of(context, op);
       double[] rows = lastAxis(reduction, F32, new double[0], 2, 0);
-      assertArrayEquals(
-          new double[] {expected, expected}, rows, op.name());
+      assertArrayEquals(new double[] {expected, expected}, rows, op.name());
       assertEquals(expected, all(reduction, F32, new double[0], 0, 3), op.name());
       assertEquals(0, lastAxis(reduction, F32, new double[0], 0, 3).length);
     }

@@ -63,7 +63,8 @@ class SoftmaxTest extends DeviceTier {
       case F16, BF16 ->
           Judgement.assertAsGoodAsStraightforward(
               type, truth, SoftmaxReference.rows(values, length, scale, log, type), actual);
-      // A result below the smallest normal number may be flushed; a logarithm near 0 has its maximum's rounding.
+      // A result below the smallest normal number may be flushed; a logarithm near 0 has its
+      // maximum's rounding.
       case F32 -> Judgement.assertClose(truth, actual, 2e-6, log ? 2e-5 : 1.2e-38);
       case F64 -> Judgement.assertClose(truth, actual, 1e-13, log ? 1e-12 : 2.3e-308);
     }
@@ -83,10 +84,7 @@ class SoftmaxTest extends DeviceTier {
   }
 
   @ParameterizedTest(name = "{0}")
-  @EnumSource(
-      value = HardInput.class,
-      mode = EnumSource.Mode.MATCH_ALL,
-      names = ".*")
+  @EnumSource(value = HardInput.class, mode = EnumSource.Mode.MATCH_ALL, names = ".*")
   @DisplayName("inputs that break implementations")
   void hardInputs(HardInput input) {
     for (String symbol : List.of("f16", "bf16", "f32", "f64")) {
@@ -103,21 +101,18 @@ class SoftmaxTest extends DeviceTier {
 
   @ParameterizedTest
   @EnumSource(Softmax.Algorithm.class)
-  @DisplayName("contracts: NaN, +inf and all -inf make the row NaN, -inf beside finite is 0, equal entries are 1/n")
+  @DisplayName(
+      "contracts: NaN, +inf and all -inf make the row NaN, -inf beside finite is 0, equal entries are 1/n")
   void contracts(Softmax.Algorithm algorithm) {
     // Naive divides by an infinite sum: only the infinite entry becomes NaN.
     double beside = algorithm == Softmax.Algorithm.NAIVE ? 0 : NAN;
     double[] rows = {
-      1, 2, NAN, 3,
-      1, INF, 2, 3,
-      -INF, -INF, -INF, -INF,
-      -INF, 1, 1, -INF,
-      3, 3, 3, 3
+      1, 2, NAN, 3, 1, INF, 2, 3, -INF, -INF, -INF, -INF, -INF, 1, 1, -INF, 3, 3, 3, 3
     };
     double[] actual = run(Softmax.of(context, algorithm), F32, rows, 5, 4);
     double[] expected = {
-      NAN, NAN, NAN, NAN, beside, NAN, beside, beside, NAN, NAN, NAN, NAN, 0, 0.5, 0.5, 0, 0.25, 0.25, 0.25,
-      0.25
+      NAN, NAN, NAN, NAN, beside, NAN, beside, beside, NAN, NAN, NAN, NAN, 0, 0.5, 0.5, 0, 0.25,
+      0.25, 0.25, 0.25
     };
     assertArrayEquals(expected, actual);
     double[] logs = run(Softmax.of(context, algorithm).withLog(true), F32, rows, 5, 4);
@@ -173,7 +168,8 @@ class SoftmaxTest extends DeviceTier {
       out.fill(-7, stream);
       // Row starts at every alignment, other strides for input and output.
       softmax.forward(
-          TensorView.strided(in.view(1, in.length()), new long[] {2, 3, 37}, new long[] {123, 41, 1}),
+          TensorView.strided(
+              in.view(1, in.length()), new long[] {2, 3, 37}, new long[] {123, 41, 1}),
           TensorView.strided(out, new long[] {2, 3, 37}, new long[] {117, 39, 1}),
           stream);
       double[] actual = Tensors.read(out);
@@ -288,7 +284,9 @@ class SoftmaxTest extends DeviceTier {
               IllegalArgumentException.class,
               () ->
                   softmax.forward(
-                      TensorView.strided(buffer, new long[] {10, 10}, new long[] {1, 10}), apart, stream)),
+                      TensorView.strided(buffer, new long[] {10, 10}, new long[] {1, 10}),
+                      apart,
+                      stream)),
           "lie 10 apart");
       assertTells(
           assertThrows(
