@@ -49,7 +49,7 @@ run: build ## Build, then predict next characters of a text on the device: the d
 	@bin/culebra demo
 
 test: build ## Build, then run every test this machine can run
-	@$(if $(wildcard emulator/Makefile),$(MAKE) -C emulator test)
+	@$(MAKE) -C emulator test
 	@$(MAKE) -C kernels-cu test
 	@echo 'Java tests (whole log: build/test.log)'
 	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
@@ -57,7 +57,7 @@ test: build ## Build, then run every test this machine can run
 native: emulator kernels
 
 emulator: ## The CPU stand-in for libcuda, and its kernel images
-	@$(if $(wildcard emulator/Makefile),$(MAKE) -C emulator)
+	@$(MAKE) -s -C emulator
 
 # nvcc is optional: where it is missing, this says so in one line and makes the index alone.
 kernels: ## GPU images of the kernels: ARCHS='80 90a' or ARCHS=all (default: the device here, else 80 90a)

@@ -3,7 +3,6 @@ package dev.culebra.benchmarks;
 import dev.culebra.bindings.Driver;
 import dev.culebra.bindings.JitLog;
 import dev.culebra.generated.cuda_h;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -11,7 +10,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -35,7 +33,7 @@ final class CBaseline implements AutoCloseable {
   private final long function;
   private final long stream;
 
-  CBaseline(LaunchTarget target) throws IOException {
+  CBaseline(LaunchTarget target) {
     SymbolLookup symbols = library(arena);
     getCurrentLoop =
         Linker.nativeLinker()
@@ -62,7 +60,7 @@ final class CBaseline implements AutoCloseable {
     launchKernel = cuda_h.cuLaunchKernel$address().address();
     streamSynchronize = cuda_h.cuStreamSynchronize$address().address();
 
-    byte[] image = Files.readAllBytes(target.image());
+    byte[] image = target.image().toByteArray();
     MemorySegment nativeImage =
         arena.allocate(image.length, 16).copyFrom(MemorySegment.ofArray(image));
     library = Driver.libraryLoadData(nativeImage, new JitLog(arena));

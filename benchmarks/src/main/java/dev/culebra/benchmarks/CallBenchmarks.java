@@ -1,5 +1,6 @@
 package dev.culebra.benchmarks;
 
+import dev.culebra.Device;
 import dev.culebra.bindings.Driver;
 import dev.culebra.generated.cuda_h;
 import java.lang.foreign.Arena;
@@ -77,5 +78,36 @@ public class CallBenchmarks {
   @Benchmark
   public int ctxGetCurrentGenerated() {
     return cuda_h.cuCtxGetCurrent(OUT);
+  }
+
+  /** A launch of a 3-argument kernel through the typed API. */
+  @Benchmark
+  public void preparedLaunch(Launching state) {
+    state.fill.launch();
+    if (++state.launched == LaunchTarget.SYNC_EVERY) {
+      state.launched = 0;
+      state.fill.synchronize();
+    }
+  }
+
+  /** Holds the prepared kernel. */
+  @State(Scope.Thread)
+  @SuppressWarnings("NullAway.Init") // open() comes first
+  public static class Launching {
+    private FillKernel fill;
+    private int launched;
+
+    /** Prepares. */
+    @Setup
+    public void open() {
+      fill = new FillKernel(Device.of(0));
+    }
+
+    /** Waits and gives back. */
+    @TearDown
+    public void close() {
+      fill.synchronize();
+      fill.close();
+    }
   }
 }

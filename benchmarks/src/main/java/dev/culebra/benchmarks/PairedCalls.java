@@ -94,7 +94,7 @@ final class PairedCalls {
     } while (System.nanoTime() - start < warmUpNanos);
   }
 
-  private static double nanosPerCall(Loop loop, int calls) {
+  static double nanosPerCall(Loop loop, int calls) {
     long start = System.nanoTime();
     try {
       loop.run(calls);

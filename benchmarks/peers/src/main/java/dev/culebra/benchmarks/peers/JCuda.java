@@ -2,8 +2,6 @@ package dev.culebra.benchmarks.peers;
 
 import dev.culebra.benchmarks.Contender;
 import dev.culebra.benchmarks.LaunchTarget;
-import java.io.IOException;
-import java.nio.file.Files;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUfunction;
@@ -26,10 +24,10 @@ public final class JCuda implements Contender {
   }
 
   @Override
-  public void open(LaunchTarget target) throws IOException {
+  public void open(LaunchTarget target) {
     JCudaDriver.setExceptionsEnabled(true);
     JCudaDriver.cuInit(0);
-    JCudaDriver.cuModuleLoadData(module, Files.readAllBytes(target.image()));
+    JCudaDriver.cuModuleLoadData(module, target.image().toByteArray());
     JCudaDriver.cuModuleGetFunction(function, module, target.symbol());
     JCudaDriver.cuStreamCreate(stream, 1 /* CU_STREAM_NON_BLOCKING */);
     parameters =

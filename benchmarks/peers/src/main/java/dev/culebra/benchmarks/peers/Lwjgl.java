@@ -2,12 +2,12 @@ package dev.culebra.benchmarks.peers;
 
 import dev.culebra.benchmarks.Contender;
 import dev.culebra.benchmarks.LaunchTarget;
-import java.io.IOException;
+import dev.culebra.bindings.Driver;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import org.lwjgl.PointerBuffer;
 import org.lwjgl.Version;
 import org.lwjgl.cuda.CU;
+import org.lwjgl.system.Configuration;
 import org.lwjgl.system.MemoryUtil;
 
 /** LWJGL, with its native buffers made once and its checks on, as it is shipped. */
@@ -31,9 +31,11 @@ public final class Lwjgl implements Contender {
   }
 
   @Override
-  public void open(LaunchTarget target) throws IOException {
+  public void open(LaunchTarget target) {
+    // Its own search is for libcuda.so, which only a toolkit installs.
+    Configuration.CUDA_LIBRARY_NAME.set(Driver.opened().library());
     out = MemoryUtil.memAllocPointer(1);
-    byte[] bytes = Files.readAllBytes(target.image());
+    byte[] bytes = target.image().toByteArray();
     ByteBuffer image = MemoryUtil.memAlloc(bytes.length);
     try {
       check(CU.cuInit(0));
