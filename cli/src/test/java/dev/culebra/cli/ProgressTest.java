@@ -7,6 +7,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 class ProgressTest {
@@ -32,7 +33,7 @@ class ProgressTest {
         new Surroundings(
             new ByteArrayInputStream(new byte[0]),
             out,
-            new PrintWriter(out),
+            new PrintWriter(out, false, StandardCharsets.UTF_8),
             new PrintWriter(err),
             false,
             isTerminal,
