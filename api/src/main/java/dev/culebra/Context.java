@@ -290,21 +290,17 @@ public final class Context implements AutoCloseable {
       return;
     }
     List<CudaException> failures = new ArrayList<>();
-    withCurrent(
-        () -> {
-          attempt(failures, this::drain);
-          open.stream()
-              .sorted(Comparator.comparingLong((Owned owned) -> owned.sequence).reversed())
-              .forEach(
-                  owned -> {
-                    LeakTracker.contextCloses(owned);
-                    attempt(failures, owned::close);
-                  });
-          attempt(failures, this::drain);
-          attempt(failures, events::destroyAll);
-          attempt(failures, streams::destroyAll);
-          return true;
-        });
+    attempt(failures, this::drain);
+    open.stream()
+        .sorted(Comparator.comparingLong((Owned owned) -> owned.sequence).reversed())
+        .forEach(
+            owned -> {
+              LeakTracker.contextCloses(owned);
+              attempt(failures, owned::close);
+            });
+    attempt(failures, this::drain);
+    attempt(failures, events::destroyAll);
+    attempt(failures, streams::destroyAll);
     attempt(failures, () -> Driver.devicePrimaryCtxRelease(device.handle()));
     if (!failures.isEmpty()) {
       CudaException first = failures.get(0);
@@ -335,25 +331,33 @@ public final class Context implements AutoCloseable {
   // ---- What the package uses
 
   /**
-   * Calls the driver with this context current, for calls that create or wait; restores the
-   * caller's context.
+   * Runs what makes something of this context; the failure of a driver call is looked at for a
+   * fault.
    */
-  <T> T bound(String function, Supplier<T> call) {
+  <T> T guarded(String function, Supplier<T> action) {
     requireOpen();
     poison.check(function);
     try {
-      return withCurrent(call);
+      return action.get();
     } catch (CudaException e) {
       throw noted(e);
     }
   }
 
+  /**
+   * Calls the driver with this context current, for calls that create or wait; see {@link
+   * #withCurrent}.
+   */
+  <T> T bound(String function, Supplier<T> calls) {
+    return guarded(function, () -> withCurrent(calls));
+  }
+
   /** As {@link #bound} for calls without a result. */
-  void run(String function, Runnable call) {
+  void run(String function, Runnable calls) {
     bound(
         function,
         () -> {
-          call.run();
+          calls.run();
           return true;
         });
   }
@@ -362,28 +366,29 @@ public final class Context implements AutoCloseable {
    * Calls the driver for work on an explicit stream or event, which needs no current context. Works
    * while the context closes, so that what it owns can.
    */
-  void call(String function, Runnable call) {
+  void call(String function, Runnable calls) {
     poison.check(function);
     try {
-      call.run();
+      calls.run();
     } catch (CudaException e) {
       throw noted(e);
     }
   }
 
   /**
-   * Between the two calls nothing may park the thread: a virtual thread could go on with another
-   * carrier, and the current context belongs to the carrier.
+   * Calls the driver with this context current and makes the caller's current again. The calls may
+   * do nothing that can park the thread, such as take a lock: a virtual thread could go on with
+   * another carrier, and the current context is the carrier's.
    */
-  <T> T withCurrent(Supplier<T> call) {
+  <T> T withCurrent(Supplier<T> calls) {
     long callers = Driver.ctxGetCurrent();
     if (callers == handle) {
-      return call.get();
+      return calls.get();
     }
     Driver.ctxSetCurrent(handle);
     T result;
     try {
-      result = call.get();
+      result = calls.get();
     } catch (Throwable t) {
       restore(callers, t);
       throw t;

@@ -65,10 +65,10 @@ final class DeviceFill {
     }
     long address = range.rawAddress();
     long length = range.length();
-    context.call(
+    context.call("cuStreamWaitEvent", () -> range.allocation.write(target));
+    context.run(
         "cuMemsetAsync",
         () -> {
-          range.allocation.write(target);
           switch (range.type().byteSize()) {
             case 1 -> Driver.memsetD8Async(address, (byte) bits, length, target.handle());
             case 2 -> Driver.memsetD16Async(address, (short) bits, length, target.handle());

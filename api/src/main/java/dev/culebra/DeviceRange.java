@@ -343,16 +343,14 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
     if (length == 0) {
       return;
     }
+    context().call("cuStreamWaitEvent", () -> allocation.write(target));
     source.enqueue(
         target,
         () ->
             context()
-                .call(
+                .run(
                     "cuMemcpyHtoDAsync",
-                    () -> {
-                      allocation.write(target);
-                      Driver.memcpyHtoDAsync(address, bytes, byteSize(), target.handle());
-                    }));
+                    () -> Driver.memcpyHtoDAsync(address, bytes, byteSize(), target.handle())));
   }
 
   /**
@@ -384,16 +382,14 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
     if (length == 0) {
       return;
     }
+    context().call("cuStreamWaitEvent", () -> allocation.read(source));
     target.enqueue(
         source,
         () ->
             context()
-                .call(
+                .run(
                     "cuMemcpyDtoHAsync",
-                    () -> {
-                      allocation.read(source);
-                      Driver.memcpyDtoHAsync(bytes, address, byteSize(), source.handle());
-                    }));
+                    () -> Driver.memcpyDtoHAsync(bytes, address, byteSize(), source.handle())));
   }
 
   /**
@@ -426,12 +422,15 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
     }
     context()
         .call(
-            "cuMemcpyDtoDAsync",
+            "cuStreamWaitEvent",
             () -> {
               source.allocation.read(target);
               allocation.write(target);
-              Driver.memcpyDtoDAsync(address, source.address, byteSize(), target.handle());
             });
+    context()
+        .run(
+            "cuMemcpyDtoDAsync",
+            () -> Driver.memcpyDtoDAsync(address, source.address, byteSize(), target.handle()));
   }
 
   /**

@@ -21,7 +21,7 @@ public sealed class Event implements AutoCloseable permits TimedEvent {
 
   Event(Context context, boolean timed) {
     lease =
-        new Lease(context, context.bound("cuEventCreate", () -> context.events().borrow(timed)));
+        new Lease(context, context.guarded("cuEventCreate", () -> context.events().borrow(timed)));
     context.own(lease);
     lease.handOut(this);
   }

@@ -39,13 +39,17 @@ final class EventPool {
 
   /** For a context that closes: none is used any more. */
   void destroyAll() {
+    List<NativeEvent> last;
     synchronized (all) {
-      for (NativeEvent event : all) {
-        Driver.eventDestroy(event.handle());
-      }
+      last = List.copyOf(all);
       all.clear();
       plain.clear();
       timed.clear();
     }
+    context.withCurrent(
+        () -> {
+          last.forEach(event -> Driver.eventDestroy(event.handle()));
+          return true;
+        });
   }
 }

@@ -25,7 +25,9 @@ public final class HostBuffer implements AutoCloseable {
           "pinned memory of " + byteSize + " bytes cannot be allocated");
     }
     pinned =
-        new Pinned(context, context.bound("cuMemHostAlloc", () -> PinnedMemory.allocate(byteSize)));
+        new Pinned(
+            context,
+            context.guarded("cuMemHostAlloc", () -> PinnedMemory.allocate(context, byteSize)));
     context.own(pinned);
     pinned.handOut(this);
   }
@@ -95,11 +97,7 @@ public final class HostBuffer implements AutoCloseable {
     @Override
     void free() {
       awaitIdle();
-      context.withCurrent(
-          () -> {
-            memory.free();
-            return true;
-          });
+      memory.free(context);
     }
   }
 

@@ -36,10 +36,10 @@ final class HostCopy {
     }
     StagingPool.Slab slab = context.staging().borrow();
     NativeStream stream = target.allocation.owner();
+    context.call("cuStreamWaitEvent", () -> target.allocation.write(stream));
     context.run(
         "cuMemcpyHtoDAsync",
         () -> {
-          target.allocation.write(stream);
           int half = 0;
           for (long offset = 0; offset < size; offset += StagingPool.HALF_BYTES) {
             long bytes = Math.min(StagingPool.HALF_BYTES, size - offset);
@@ -63,10 +63,10 @@ final class HostCopy {
     }
     StagingPool.Slab slab = context.staging().borrow();
     NativeStream stream = source.allocation.owner();
+    context.call("cuStreamWaitEvent", () -> source.allocation.read(stream));
     context.run(
         "cuMemcpyDtoHAsync",
         () -> {
-          source.allocation.read(stream);
           // One piece ahead: the device writes a half while the host reads the other.
           enqueuePiece(source, slab, 0, 0, stream);
           int half = 0;

@@ -4,26 +4,28 @@ import dev.culebra.bindings.Driver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Pinned host memory that Java cannot touch any more once it is freed. Both calls need the context
- * to be current.
- */
+/** Pinned host memory that Java cannot touch any more once it is freed. */
 record PinnedMemory(Arena scope, MemorySegment segment) {
 
   @SuppressWarnings("MustBeClosedChecker") // closed by free(), from any thread
-  static PinnedMemory allocate(long byteSize) {
+  static PinnedMemory allocate(Context context, long byteSize) {
     Arena scope = Arena.ofShared();
     try {
-      return new PinnedMemory(scope, Driver.memHostAlloc(byteSize, 0, scope));
+      return new PinnedMemory(
+          scope, context.withCurrent(() -> Driver.memHostAlloc(byteSize, 0, scope)));
     } catch (RuntimeException e) {
       scope.close();
       throw e;
     }
   }
 
-  void free() {
+  void free(Context context) {
     long address = segment.address();
     scope.close();
-    Driver.memFreeHost(address);
+    context.withCurrent(
+        () -> {
+          Driver.memFreeHost(address);
+          return true;
+        });
   }
 }

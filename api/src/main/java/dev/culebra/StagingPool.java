@@ -26,7 +26,7 @@ final class StagingPool {
   /** A slab of which no half is in use. */
   Slab borrow() {
     Slab slab = idle.pollFirst();
-    return slab != null ? slab : context.bound("cuMemHostAlloc", () -> Slab.allocate(context));
+    return slab != null ? slab : context.guarded("cuMemHostAlloc", () -> Slab.allocate(context));
   }
 
   /** Takes a slab back. One whose copy failed is not given back: the device may still use it. */
@@ -51,7 +51,7 @@ final class StagingPool {
     }
 
     static Slab allocate(Context context) {
-      Slab slab = new Slab(context, PinnedMemory.allocate(2 * HALF_BYTES));
+      Slab slab = new Slab(context, PinnedMemory.allocate(context, 2 * HALF_BYTES));
       context.own(slab);
       return slab;
     }
@@ -74,7 +74,7 @@ final class StagingPool {
 
     @Override
     void free() {
-      memory.free();
+      memory.free(context);
     }
   }
 }

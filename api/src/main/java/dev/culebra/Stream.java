@@ -17,7 +17,7 @@ public final class Stream implements AutoCloseable {
 
   Stream(Context context, int priority) {
     NativeStream stream =
-        context.bound("cuStreamCreateWithPriority", () -> context.streams().borrow(priority));
+        context.guarded("cuStreamCreateWithPriority", () -> context.streams().borrow(priority));
     lease = new Lease(context, stream);
     context.own(lease);
     lease.handOut(this);

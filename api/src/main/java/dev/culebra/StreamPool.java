@@ -49,12 +49,16 @@ final class StreamPool {
 
   /** For a context that closes: none is used any more. */
   void destroyAll() {
+    List<NativeStream> last;
     synchronized (all) {
-      for (NativeStream stream : all) {
-        Driver.streamDestroy(stream.handle());
-      }
+      last = List.copyOf(all);
       all.clear();
       idle.clear();
     }
+    context.withCurrent(
+        () -> {
+          last.forEach(stream -> Driver.streamDestroy(stream.handle()));
+          return true;
+        });
   }
 }

@@ -17,17 +17,21 @@ public final class LeakMain {
         Stream stream = context.newStream()) {
       leakABuffer(context, stream);
       context.allocate(F32, 77, stream).close();
+      long before = freeBytes(context);
       for (int i = 0; i < 20; i++) {
         System.gc();
         Thread.sleep(20);
       }
-      long free = context.memoryInfo().freeBytes();
-      context.synchronize();
-      context.trimMemory();
-      System.out.println("freedByCollector=" + (context.memoryInfo().freeBytes() - free));
+      System.out.println("freedByCollector=" + (freeBytes(context) - before));
       System.out.println("recorded=" + context.newEvent().isRecorded());
     }
     System.out.println("ends=now");
+  }
+
+  private static long freeBytes(Context context) {
+    context.synchronize();
+    context.trimMemory();
+    return context.memoryInfo().freeBytes();
   }
 
   private static void leakABuffer(Context context, Stream stream) {
