@@ -54,7 +54,7 @@ std::string run_in_child(const char* program, const Case& test) {
   if (signal != test.expected_signal) {
     complaint = "ended by signal " + std::to_string(signal) + ", expected " +
                 std::to_string(test.expected_signal);
-  } else if (signal == 0 && WEXITSTATUS(status) != 0) {
+  } else if (signal == 0 && WEXITSTATUS(status) != test.expected_exit) {
     complaint = "exit status " + std::to_string(WEXITSTATUS(status));
   } else if (error_text.find(test.expected_error_text) == std::string::npos) {
     complaint = "did not write \"" + test.expected_error_text + "\"";

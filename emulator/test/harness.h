@@ -17,6 +17,7 @@ struct Case {
   std::string expected_error_text = {};
   // The signal that must end the child; 0 for an ordinary end.
   int expected_signal = 0;
+  int expected_exit = 0;
 };
 
 struct Registration {

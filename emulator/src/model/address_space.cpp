@@ -33,7 +33,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 
 char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); }
 
-bool has_pattern(std::uint64_t begin, std::uint64_t end) {
+[[maybe_unused]] bool has_pattern(std::uint64_t begin, std::uint64_t end) {
   return std::all_of(pointer(begin), pointer(end), [](char byte) {
     return static_cast<unsigned char>(byte) == kPattern;
   });
@@ -66,6 +66,7 @@ Mapping::Mapping(std::uint64_t bytes) : bytes_(bytes) {
   std::memset(pointer(address_ - before), static_cast<int>(kPattern), before);
   std::memset(pointer(address_ + bytes_), static_cast<int>(kPattern), round_up(bytes, kAlign) - bytes);
 #if defined(__SANITIZE_ADDRESS__)
+  ASAN_POISON_MEMORY_REGION(pointer(address_ - before), before);
   ASAN_POISON_MEMORY_REGION(pointer(address_ + bytes_), round_up(bytes, kAlign) - bytes);
 #endif
 }
