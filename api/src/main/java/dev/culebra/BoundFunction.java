@@ -54,9 +54,18 @@ final class BoundFunction {
     this.parameters = readParameters(handle);
   }
 
-  /** Needs the context to be current. */
+  /**
+   * Needs the context to be current. The code is loaded now: at the first launch it would wait for
+   * what runs on the device.
+   */
   static BoundFunction of(Context context, String name, long kernel) {
-    return new BoundFunction(context, name, Driver.kernelGetFunction(kernel));
+    long function = Driver.kernelGetFunction(kernel);
+    try {
+      Driver.funcLoad(function);
+    } catch (UnsupportedByDriverException e) {
+      // Then the driver loads it at the first launch; nothing else differs.
+    }
+    return new BoundFunction(context, name, function);
   }
 
   /** What the driver knows of the parameters; null if it is too old to be asked. */
