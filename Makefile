@@ -74,7 +74,7 @@ build/java.inputs: native FORCE
 
 build/java.stamp: build/java.inputs
 	@echo 'Java modules with $(JAVA_HOME)'
-	@$(MVN) package -DskipTests
+	@mvn -B -Dstyle.color=never package -DskipTests > build/java.log 2>&1 || { awk -f make/build-report.awk build/java.log; exit 1; }
 	@touch $@
 
 generate: ## Run jextract again over cuda.h into generated/ (needs jextract and the CUDA headers)

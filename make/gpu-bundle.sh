@@ -1,43 +1,44 @@
 #!/usr/bin/env bash
-# gpu-bundle.sh ARCHS: packs build/culebra-gpu-bundle.tar.xz, with which a machine that has a GPU but no JDK, no Maven and no network
-# tests and measures Culebra. Called by `make gpu-bundle`, after the build; JAVA_HOME is set by the Makefile.
+# gpu-bundle.sh ARCHS: packs build/culebra-gpu-bundle.tar.xz, with which a machine that has a GPU but no JDK, no Maven and
+# no network tests and measures Culebra. Called by `make gpu-bundle` after the build, with JAVA_HOME set.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 archs=$1
 limit_mib=45
 bundle=build/culebra-gpu-bundle
-junit_console=org.junit.platform:junit-platform-console-standalone:$(mvn -q -B help:evaluate -Dexpression=junit.platform.version -DforceStdout)
+# The modules whose tests say something about a device.
+tested=(kernels-cu api cli)
 
-# What tests and benchmarks need besides our own jars.
-mvn -q -B -Ppeers -DskipTests package dependency:copy-dependencies
-mvn -q -B dependency:copy -Dartifact="$junit_console" -DoutputDirectory=build/junit
+junit=$(sed -n 's/.*<junit.version>5\.\(.*\)<.*/\1/p' pom.xml)
+dependency_plugin=org.apache.maven.plugins:maven-dependency-plugin:$(sed -n 's/.*<dependency-plugin.version>\(.*\)<.*/\1/p' pom.xml)
+console=org.junit.platform:junit-platform-console-standalone:1.$junit
+mvn -q -B -Ppeers -DskipTests package "$dependency_plugin:copy-dependencies"
+mvn -q -B "$dependency_plugin:copy" -Dartifact="$console" -DoutputDirectory="$PWD/build/junit" -N
 
 rm -rf "$bundle"
-mkdir -p "$bundle"/{lib,bench,peers,test,native}
+mkdir -p "$bundle"/{lib,bench,test,native}
 
-# A jar lies in the first of these folders that asks for it.
-cp cli/target/lib/*.jar "$bundle/lib/"
-add() { # add FOLDER JAR...: those that lib/ and bench/ do not have
+# add FOLDER JAR...: the jars that lib/ does not have, nor FOLDER.
+add() {
   local folder=$1 jar name
   shift
   for jar in "$@"; do
     name=$(basename "$jar")
-    [[ -e $bundle/lib/$name || -e $bundle/bench/$name && $folder == peers ]] || cp "$jar" "$bundle/$folder/"
+    [[ -e $bundle/lib/$name || -e $bundle/$folder/$name ]] || cp "$jar" "$bundle/$folder/"
   done
 }
-add bench benchmarks/target/culebra-benchmarks-*.jar benchmarks/target/dependency/*.jar
-add peers benchmarks/peers/target/culebra-benchmarks-peers-*.jar benchmarks/peers/target/dependency/*.jar
+cp cli/target/lib/*.jar "$bundle/lib/"
+add bench benchmarks/peers/target/*.jar benchmarks/peers/target/dependency/*.jar
 add test build/junit/*.jar
-tested=(bindings kernels-cu api io cli)
 for module in "${tested[@]}"; do
   "$JAVA_HOME/bin/jar" --create --file "$bundle/test/culebra-$module-tests.jar" -C "$module/target/test-classes" .
   add test "$module"/target/dependency/*.jar
 done
-# The console brings the JUnit platform and Jupiter itself; the JMH bench needs none of it.
-rm -f "$bundle"/{bench,peers,test}/{junit-jupiter,junit-platform-{commons,engine,launcher},opentest4j,apiguardian}*.jar
+# The console brings JUnit's platform and Jupiter itself; the benchmarks need neither.
+rm -f "$bundle"/{bench,test}/{junit-jupiter,junit-platform-{commons,engine,launcher}-,opentest4j,apiguardian,archunit,slf4j}*.jar
 
 # Of JCuda's natives only the driver's binding is used; the others are nine tenths of the jar.
-natives=$(echo "$PWD/$bundle"/peers/jcuda-natives-*.jar)
+natives=$(echo "$PWD/$bundle"/bench/jcuda-natives-*.jar)
 (
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
@@ -47,12 +48,12 @@ natives=$(echo "$PWD/$bundle"/peers/jcuda-natives-*.jar)
   "$JAVA_HOME/bin/jar" --create --file "$natives" .
 )
 
-cp -r kernels-cu/build/test-root "$bundle/selftest"
+cp -r kernels-cu/build/test-root "$bundle/test-root"
 cp build/libculebra-baseline.so kernels-cu/build/runner "$bundle/native/"
 cp benchmarks/torch_softmax.py "$bundle/bench/"
 
-# Uncompressed modules: xz does better over all of them than jlink over each. The second CDS archive is for heaps
-# over 32 GiB.
+# Uncompressed modules: xz does better over all of them than jlink over each. The second CDS archive is for heaps over
+# 32 GiB.
 "$JAVA_HOME/bin/jlink" --add-modules java.base,java.logging,java.management,java.xml,jdk.management,jdk.unsupported \
   --strip-debug --no-header-files --no-man-pages --compress zip-0 --generate-cds-archive --output "$bundle/runtime" >/dev/null
 rm -f "$bundle/runtime/lib/server/classes_nocoops.jsa"
