@@ -54,7 +54,7 @@ cp benchmarks/torch_softmax.py "$bundle/bench/"
 
 # Uncompressed modules: xz does better over all of them than jlink over each. The second CDS archive is for heaps over
 # 32 GiB.
-"$JAVA_HOME/bin/jlink" --add-modules java.base,java.logging,java.management,java.xml,jdk.management,jdk.unsupported \
+"$JAVA_HOME/bin/jlink" --add-modules java.base,java.logging,java.management,java.xml,jdk.management,jdk.unsupported,jdk.zipfs \
   --strip-debug --no-header-files --no-man-pages --compress zip-0 --generate-cds-archive --output "$bundle/runtime" >/dev/null
 rm -f "$bundle/runtime/lib/server/classes_nocoops.jsa"
 

@@ -1,5 +1,6 @@
-// The loops that Java is compared with. They get the driver's entry points as pointers, the very ones that Java calls, so that
-// nothing but the caller differs. Each returns the first CUresult that is not 0.
+// The loops that Java is compared with. They get the driver's entry points as pointers, the very
+// ones that Java calls, so that nothing but the caller differs. Each returns the first CUresult
+// that is not 0.
 
 #include <stdint.h>
 
@@ -25,8 +26,7 @@ int culebra_baseline_launch(LaunchKernel launch_kernel, StreamSynchronize stream
                             void* function, unsigned grid_x, unsigned block_x, void* stream,
                             void** parameters, int64_t launches, int64_t sync_every) {
   for (int64_t i = 1; i <= launches; ++i) {
-    int result =
-        launch_kernel(function, grid_x, 1, 1, block_x, 1, 1, 0, stream, parameters, 0);
+    int result = launch_kernel(function, grid_x, 1, 1, block_x, 1, 1, 0, stream, parameters, 0);
     if (result != 0) return result;
     if (i % sync_every == 0) {
       result = stream_synchronize(stream);
