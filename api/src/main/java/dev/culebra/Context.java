@@ -411,6 +411,10 @@ public final class Context implements AutoCloseable {
     }
   }
 
+  Poison poison() {
+    return poison;
+  }
+
   void checkPoison(String function) {
     poison.check(function);
   }

@@ -163,6 +163,11 @@ public final class CudaLibrary implements AutoCloseable {
     loaded.requireOpen();
   }
 
+  /** What closes with this library, for the launch path, which has no time for another hop. */
+  Owned loaded() {
+    return loaded;
+  }
+
   /** {@return whether {@link #close} was called} */
   public boolean isClosed() {
     return loaded.isClosed();

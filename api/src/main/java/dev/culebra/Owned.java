@@ -1,6 +1,8 @@
 package dev.culebra;
 
 import dev.culebra.bindings.CudaException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +14,21 @@ import org.jspecify.annotations.Nullable;
 abstract class Owned {
 
   private static final AtomicLong SEQUENCE = new AtomicLong();
+  private static final VarHandle CLOSED;
+
+  static {
+    try {
+      CLOSED = MethodHandles.lookup().findVarHandle(Owned.class, "closed", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError("Owned.closed", e);
+    }
+  }
 
   final Context context;
   final long sequence = SEQUENCE.getAndIncrement();
   private final String what;
-  private final AtomicBoolean closed = new AtomicBoolean();
+  // Not an AtomicBoolean: every launch asks, and that would be one more cache line to touch.
+  private volatile boolean closed;
   private volatile @Nullable Throwable createdAt;
   private volatile boolean users;
   private final AtomicBoolean reported = new AtomicBoolean();
@@ -31,18 +43,18 @@ abstract class Owned {
   abstract void free();
 
   final boolean isClosed() {
-    return closed.get();
+    return closed;
   }
 
   final void requireOpen() {
-    if (closed.get()) {
+    if (closed) {
       throw new IllegalStateException(what + " has been closed");
     }
   }
 
   /** Frees once. A second call does nothing, also when the first one failed. */
   final void close() {
-    if (!closed.compareAndSet(false, true)) {
+    if (!CLOSED.compareAndSet(this, false, true)) {
       return;
     }
     context.disown(this);

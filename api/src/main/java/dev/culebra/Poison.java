@@ -4,7 +4,6 @@ import dev.culebra.bindings.CudaException;
 import dev.culebra.bindings.CudaResult;
 import dev.culebra.bindings.PoisonedContextException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +15,7 @@ final class Poison {
 
   private static final ConcurrentHashMap<Integer, Poison> BY_ORDINAL = new ConcurrentHashMap<>();
 
-  private final AtomicReference<@Nullable CudaException> fault = new AtomicReference<>();
+  private volatile @Nullable CudaException fault;
 
   private Poison() {}
 
@@ -25,12 +24,12 @@ final class Poison {
   }
 
   boolean isPoisoned() {
-    return fault.get() != null;
+    return fault != null;
   }
 
   /** Fails fast instead of calling the driver. */
   void check(String function) {
-    CudaException first = fault.get();
+    CudaException first = fault;
     if (first != null) {
       throw new PoisonedContextException(function, first);
     }
@@ -50,7 +49,11 @@ final class Poison {
             ? failure
             : CudaException.of(
                 failure.function(), result.code(), "launched last: " + launches.newestFirst());
-    fault.compareAndSet(null, told);
+    synchronized (this) {
+      if (fault == null) {
+        fault = told;
+      }
+    }
     return told;
   }
 }

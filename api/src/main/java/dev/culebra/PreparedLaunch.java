@@ -37,6 +37,13 @@ public final class PreparedLaunch {
   private final Thread owner = Thread.currentThread();
   private final Kernel kernel;
   private final Context context;
+
+  // What every launch asks, each one field away.
+  private final Owned library;
+  private final Poison poison;
+  private final RecentLaunches launches;
+  private final int launchNumber;
+
   private final List<KernelSignature.Slot> slots;
   private final boolean[] isSet;
   private int missing;
@@ -44,9 +51,10 @@ public final class PreparedLaunch {
   // One piece of memory: the addresses of the parameters, which is what the driver takes, then the
   // parameters.
   private final MemorySegment slab;
+  private final long slabAddress;
   private final long blockOffset;
 
-  private final @Nullable DeviceRange<?>[] memory;
+  private final @Nullable DeviceAllocation[] memory;
   private final boolean[] writes;
 
   private final long function;
@@ -65,11 +73,15 @@ public final class PreparedLaunch {
     this.context = kernel.library().context();
     this.function = kernel.handle();
     this.name = kernel.name();
+    this.library = kernel.library().loaded();
+    this.poison = context.poison();
+    this.launches = context.launches();
+    this.launchNumber = launches.number(name);
     KernelSignature signature = kernel.signature();
     this.slots = signature.slots();
     this.isSet = new boolean[slots.size()];
     this.missing = slots.size();
-    this.memory = new DeviceRange<?>[slots.size()];
+    this.memory = new DeviceAllocation[slots.size()];
     this.writes = new boolean[slots.size()];
 
     int parameters = signature.parameters().size();
@@ -78,8 +90,9 @@ public final class PreparedLaunch {
     // At least one byte, so that there is an address also for a kernel without parameters.
     this.slab =
         Arena.ofAuto().allocate(blockOffset + Math.max(signature.byteSize(), 1), SLAB_ALIGNMENT);
+    this.slabAddress = slab.address();
     for (int i = 0; i < parameters; i++) {
-      slab.setAtIndex(JAVA_LONG, i, slab.address() + blockOffset + signature.offset(i));
+      slab.setAtIndex(JAVA_LONG, i, slabAddress + blockOffset + signature.offset(i));
     }
 
     this.config = config;
@@ -357,7 +370,7 @@ public final class PreparedLaunch {
     }
     // Its own check of closed comes with every launch.
     slab.set(JAVA_LONG, place(slot), range.address());
-    memory[slot] = range;
+    memory[slot] = range.allocation;
     writes[slot] = !pointer.readOnly();
   }
 
@@ -410,17 +423,17 @@ public final class PreparedLaunch {
               + " to the "
               + context);
     }
-    kernel.library().requireOpen();
-    context.checkPoison("cuLaunchKernel");
+    library.requireOpen();
+    poison.check("cuLaunchKernel");
     if (missing != 0) {
       throw unset();
     }
     int code;
     try {
       for (int slot = 0; slot < memory.length; slot++) {
-        DeviceRange<?> range = memory[slot];
-        if (range != null) {
-          order(range.allocation, writes[slot], target);
+        DeviceAllocation allocation = memory[slot];
+        if (allocation != null) {
+          order(allocation, writes[slot], target);
         }
       }
       code =
@@ -434,13 +447,13 @@ public final class PreparedLaunch {
               blockZ,
               sharedBytes,
               target.handle(),
-              slab.address());
+              slabAddress);
     } catch (CudaException e) {
       throw context.noted(e);
     } finally {
       Reference.reachabilityFence(slab);
     }
-    context.launches().add(name);
+    launches.add(launchNumber);
     if (code != 0) {
       throw context.noted(CudaException.of("cuLaunchKernel", code, toString()));
     }

@@ -1,5 +1,6 @@
 package dev.culebra;
 
+import dev.culebra.bindings.CudaException;
 import dev.culebra.bindings.CudaResult;
 import dev.culebra.bindings.Driver;
 
@@ -62,7 +63,12 @@ public final class Stream implements AutoCloseable {
    */
   public void synchronize() {
     NativeStream stream = usable();
-    context().call("cuStreamSynchronize", () -> Driver.streamSynchronize(stream.handle()));
+    context().checkPoison("cuStreamSynchronize");
+    try {
+      Driver.streamSynchronize(stream.handle());
+    } catch (CudaException e) {
+      throw context().noted(e);
+    }
   }
 
   /**
