@@ -1,9 +1,11 @@
 package dev.culebra;
 
+import dev.culebra.bindings.ArenaCleanup;
 import dev.culebra.bindings.CudaException;
 import dev.culebra.bindings.Driver;
 import dev.culebra.bindings.OutOfDeviceMemoryException;
 import dev.culebra.bindings.PoisonedContextException;
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -194,6 +196,36 @@ public final class Context implements AutoCloseable {
       ElementType<E> type, long length, Stream stream) {
     requireOpen();
     return new DeviceBuffer<>(type, length, DeviceAllocation.allocate(this, type, length, stream));
+  }
+
+  /**
+   * Allocates device memory in stream order that lives as long as an arena: closing the arena
+   * closes the buffer. Buffers of one arena go back in reverse order of their making.
+   *
+   * @param <E> the type of the elements
+   * @param arena the lifetime; a confined or shared one. Not {@link Arena#ofAuto}: the garbage
+   *     collector would choose when the buffer closes. With {@link Arena#global} the buffer lives
+   *     until it or the context is closed
+   * @param type the type of the elements
+   * @param length how many elements; 0 makes an empty buffer without asking the driver
+   * @param stream the stream that uses the buffer first
+   * @return a buffer, which may also be closed before the arena is
+   * @throws OutOfDeviceMemoryException telling what was asked and what there is; nothing else is
+   *     affected
+   * @throws IllegalArgumentException as without an arena
+   * @throws IllegalStateException if the arena has been closed
+   * @throws WrongThreadException if the arena is confined to another thread
+   */
+  public <E extends ElementType<E>> DeviceBuffer<E> allocate(
+      Arena arena, ElementType<E> type, long length, Stream stream) {
+    DeviceBuffer<E> buffer = allocate(type, length, stream);
+    try {
+      ArenaCleanup.register(arena, buffer::close);
+    } catch (Throwable t) {
+      buffer.close();
+      throw t;
+    }
+    return buffer;
   }
 
   /**

@@ -12,11 +12,17 @@ import static dev.culebra.Messages.assertTells;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.culebra.bindings.OutOfDeviceMemoryException;
+import java.lang.foreign.Arena;
 import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -312,5 +318,42 @@ class DeviceBufferTest extends DeviceTier {
       assertThrows(IndexOutOfBoundsException.class, () -> tensor.slice(3, 0, 1));
       assertThrows(IndexOutOfBoundsException.class, () -> tensor.slice(0, 1, 3));
     }
+  }
+
+  @Test
+  @DisplayName("31: closing an arena closes its buffers, also those that were closed before")
+  void buffersLiveAsLongAsTheirArena() {
+    int before = context.openCount();
+    DeviceBuffer<ElementType.F32> first;
+    DeviceBuffer<ElementType.F32> second;
+    try (Arena arena = Arena.ofConfined()) {
+      first = context.allocate(arena, F32, 5, stream);
+      second = context.allocate(arena, F32, 7, stream);
+      first.copyFrom(new float[] {1, 2, 3, 4, 5});
+      second.close();
+      assertFalse(first.isClosed());
+      assertTrue(second.isClosed());
+    }
+    assertTrue(first.isClosed());
+    assertEquals(before, context.openCount());
+    assertThrows(IllegalStateException.class, () -> first.copyTo(new float[5]));
+  }
+
+  @Test
+  @DisplayName("31: a buffer of an arena that is closed or another thread's is not left behind")
+  @SuppressWarnings("MustBeClosedChecker") // one is closed before its use, which is the point
+  void arenasThatCannotOwn() throws Exception {
+    int before = context.openCount();
+    Arena closed = Arena.ofConfined();
+    closed.close();
+    assertThrows(IllegalStateException.class, () -> context.allocate(closed, F32, 5, stream));
+    try (Arena confined = Arena.ofConfined();
+        ExecutorService other = Executors.newSingleThreadExecutor()) {
+      Future<?> allocation = other.submit(() -> context.allocate(confined, F32, 5, stream));
+      assertInstanceOf(
+          WrongThreadException.class,
+          assertThrows(ExecutionException.class, allocation::get).getCause());
+    }
+    assertEquals(before, context.openCount());
   }
 }
