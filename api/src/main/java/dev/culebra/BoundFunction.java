@@ -19,7 +19,7 @@ final class BoundFunction {
   private static final int NUM_REGS = 4;
   private static final int MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
 
-  private final Context context;
+  private final CudaLibrary library;
   private final String name;
   private final long handle;
   private final LaunchLimits limits;
@@ -28,11 +28,11 @@ final class BoundFunction {
   private final @Nullable List<Driver.ParamInfo> parameters;
   private int dynamicSharedBytes;
 
-  private BoundFunction(Context context, String name, long handle) {
-    this.context = context;
+  private BoundFunction(CudaLibrary library, String name, long handle) {
+    this.library = library;
     this.name = name;
     this.handle = handle;
-    Device device = context.device();
+    Device device = library.context().device();
     this.limits =
         new LaunchLimits(
             new Dim3(
@@ -58,14 +58,14 @@ final class BoundFunction {
    * Needs the context to be current. The code is loaded now: at the first launch it would wait for
    * what runs on the device.
    */
-  static BoundFunction of(Context context, String name, long kernel) {
+  static BoundFunction of(CudaLibrary library, String name, long kernel) {
     long function = Driver.kernelGetFunction(kernel);
     try {
       Driver.funcLoad(function);
     } catch (UnsupportedByDriverException e) {
       // Then the driver loads it at the first launch; nothing else differs.
     }
-    return new BoundFunction(context, name, function);
+    return new BoundFunction(library, name, function);
   }
 
   /** What the driver knows of the parameters; null if it is too old to be asked. */
@@ -160,9 +160,12 @@ final class BoundFunction {
    */
   synchronized void allowDynamicSharedBytes(int bytes) {
     if (bytes > dynamicSharedBytes) {
-      context.run(
+      library.bound(
           "cuFuncSetAttribute",
-          () -> Driver.funcSetAttribute(handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
+          () -> {
+            Driver.funcSetAttribute(handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+            return true;
+          });
       dynamicSharedBytes = bytes;
     }
   }

@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -30,8 +30,12 @@ import java.util.function.Supplier;
  * closed context throws {@link IllegalStateException}.
  *
  * <p><b>Threads.</b> Any thread may use and close a context and all that it made; the few types
- * confined to one thread say so. The context that the calling thread had current before a call is
- * current again after it.
+ * confined to one thread say so. A close waits for the calls that other threads are in, and those
+ * that come later get an {@link IllegalStateException}. The one exception is {@link
+ * PreparedLaunch#launch}, which has no time to be waited for: no thread may be inside a launch
+ * while its context, or the library of its kernel, is being closed. Closing the stream or a buffer
+ * meanwhile is fine. The context that the calling thread had current before a call is current again
+ * after it.
  *
  * <p><b>Faults.</b> After a kernel broke a rule the driver answers every call with that fault, in
  * this and in any new context of the process. From then on every call throws {@link
@@ -39,14 +43,14 @@ import java.util.function.Supplier;
  */
 public final class Context implements AutoCloseable {
 
-  private static final int MEMPOOL_ATTR_RELEASE_THRESHOLD = 4;
-  private static final long KEEP_EVERYTHING = -1;
-
   private final Device device;
   private final long handle;
   private final Poison poison;
   private final RecentLaunches launches = new RecentLaunches();
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final UseGate gate = new UseGate();
+  private final ReentrantLock closing = new ReentrantLock();
+  private boolean keepsMemory;
+  private boolean released;
   private final Set<Owned> open = ConcurrentHashMap.newKeySet();
   private final ConcurrentHashMap<String, CudaLibrary> sharedLibraries = new ConcurrentHashMap<>();
   private final StreamPool streams = new StreamPool(this);
@@ -63,7 +67,8 @@ public final class Context implements AutoCloseable {
    * Retains the primary context of a device, which other libraries of this process share.
    *
    * <p>Memory that buffers give back stays in the device's default pool until {@link #trimMemory}
-   * or the close of the context; else every synchronisation would return it to the system.
+   * or until the last context of the device closes, which also restores the pool's release
+   * threshold; else every synchronisation would return it to the system.
    *
    * @param device the device
    * @return a context to close
@@ -80,24 +85,16 @@ public final class Context implements AutoCloseable {
       throw poison.noted(e, new RecentLaunches());
     }
     try {
-      context.keepPooledMemory(KEEP_EVERYTHING);
+      if (device.supports(DeviceAttribute.MEMORY_POOLS_SUPPORTED)) {
+        PooledMemory.keep(device);
+        context.keepsMemory = true;
+      }
     } catch (CudaException e) {
+      CudaException told = context.noted(e);
       context.close();
-      throw e;
+      throw told;
     }
     return context;
-  }
-
-  private void keepPooledMemory(long bytes) {
-    if (device.supports(DeviceAttribute.MEMORY_POOLS_SUPPORTED)) {
-      run(
-          "cuMemPoolSetAttribute",
-          () ->
-              Driver.memPoolSetAttribute(
-                  Driver.deviceGetDefaultMemPool(device.handle()),
-                  MEMPOOL_ATTR_RELEASE_THRESHOLD,
-                  bytes));
-    }
   }
 
   /** {@return the device} */
@@ -303,52 +300,73 @@ public final class Context implements AutoCloseable {
 
   /** {@return whether {@link #close} was called} */
   public boolean isClosed() {
-    return closed.get();
+    return gate.isClosed();
   }
 
   /**
-   * Waits for all work of this context, frees what is still open and releases the context. Closing
-   * again does nothing. In a poisoned context it frees nothing and is quiet.
+   * Waits for calls of other threads (but for launches, see above) and for all work of this
+   * context, frees what is still open and releases the context. Closing again does nothing. In a
+   * poisoned context it frees nothing and is quiet.
    *
    * @throws CudaException if something could not be freed; the rest is, and the context counts as
    *     closed
+   * @throws IllegalStateException if another thread is touching pinned memory right now: all else
+   *     is freed, and closing again when the other thread is done frees that memory and releases
+   *     the context
    */
   @Override
   public void close() {
-    if (!closed.compareAndSet(false, true)) {
-      return;
+    closing.lock();
+    try {
+      if (!gate.isClosed()) {
+        gate.close();
+      }
+      if (!released && !isPoisoned()) {
+        gate.awaitEmpty();
+        freeAll();
+      }
+    } finally {
+      closing.unlock();
     }
-    if (isPoisoned()) {
-      return;
-    }
-    List<CudaException> failures = new ArrayList<>();
+  }
+
+  private void freeAll() {
+    List<RuntimeException> failures = new ArrayList<>();
     attempt(failures, this::drain);
     open.stream()
         .sorted(Comparator.comparingLong((Owned owned) -> owned.sequence).reversed())
         .forEach(
             owned -> {
               LeakTracker.contextCloses(owned);
-              attempt(failures, owned::close);
+              attempt(failures, owned::closeWithContext);
             });
     attempt(failures, this::drain);
     attempt(failures, events::destroyAll);
     attempt(failures, streams::destroyAll);
-    attempt(failures, () -> Driver.devicePrimaryCtxRelease(device.handle()));
+    if (keepsMemory) {
+      keepsMemory = false;
+      attempt(failures, () -> PooledMemory.release(device));
+    }
+    // What a thread is touching goes with the primary context, under its feet.
+    if (open.isEmpty()) {
+      released = true;
+      attempt(failures, () -> Driver.devicePrimaryCtxRelease(device.handle()));
+    }
     if (!failures.isEmpty()) {
-      CudaException first = failures.get(0);
+      RuntimeException first = failures.get(0);
       failures.subList(1, failures.size()).forEach(first::addSuppressed);
       throw first;
     }
   }
 
   /** Waits for our own streams only: others may use the same primary context. */
-  private void drain() {
+  void drain() {
     for (NativeStream stream : streams.all()) {
       Driver.streamSynchronize(stream.handle());
     }
   }
 
-  private void attempt(List<CudaException> failures, Runnable step) {
+  private void attempt(List<RuntimeException> failures, Runnable step) {
     // A fault that shows only now ends all steps that need the driver.
     if (isPoisoned()) {
       return;
@@ -357,22 +375,26 @@ public final class Context implements AutoCloseable {
       step.run();
     } catch (CudaException e) {
       failures.add(noted(e));
+    } catch (RuntimeException e) {
+      failures.add(e);
     }
   }
 
   // ---- What the package uses
 
   /**
-   * Runs what makes something of this context; the failure of a driver call is looked at for a
-   * fault.
+   * Runs calls of the driver that the close of this context waits for; the failure of one is looked
+   * at for a fault. Not to be nested, see {@link UseGate}.
    */
   <T> T guarded(String function, Supplier<T> action) {
-    requireOpen();
-    poison.check(function);
+    enter();
     try {
+      poison.check(function);
       return action.get();
     } catch (CudaException e) {
       throw noted(e);
+    } finally {
+      leave();
     }
   }
 
@@ -395,16 +417,16 @@ public final class Context implements AutoCloseable {
   }
 
   /**
-   * Calls the driver for work on an explicit stream or event, which needs no current context. Works
-   * while the context closes, so that what it owns can.
+   * As {@link #guarded} for work on an explicit stream or event, which needs no current context,
+   * and without a result.
    */
   void call(String function, Runnable calls) {
-    poison.check(function);
-    try {
-      calls.run();
-    } catch (CudaException e) {
-      throw noted(e);
-    }
+    guarded(
+        function,
+        () -> {
+          calls.run();
+          return true;
+        });
   }
 
   /**
@@ -437,10 +459,38 @@ public final class Context implements AutoCloseable {
     }
   }
 
+  /** As {@link #withCurrent(Supplier)} for calls without a result. */
+  void withCurrent(Runnable calls) {
+    withCurrent(
+        () -> {
+          calls.run();
+          return true;
+        });
+  }
+
   void requireOpen() {
-    if (closed.get()) {
-      throw new IllegalStateException("the context of " + device + " has been closed");
+    if (isClosed()) {
+      throw hasBeenClosed();
     }
+  }
+
+  private IllegalStateException hasBeenClosed() {
+    return new IllegalStateException("the context of " + device + " has been closed");
+  }
+
+  /** From here to {@link #leave} the context cannot close. */
+  void enter() {
+    if (!tryEnter()) {
+      throw hasBeenClosed();
+    }
+  }
+
+  boolean tryEnter() {
+    return gate.enter();
+  }
+
+  void leave() {
+    gate.leave();
   }
 
   Poison poison() {
@@ -459,6 +509,9 @@ public final class Context implements AutoCloseable {
     return launches;
   }
 
+  /**
+   * Inside {@link #guarded} only, so that a close comes before the making or sees what was made.
+   */
   void own(Owned owned) {
     open.add(owned);
   }
@@ -486,6 +539,7 @@ public final class Context implements AutoCloseable {
 
   /** A library that all users of this context share; it lives as long as the context. */
   CudaLibrary sharedLibrary(String key, Supplier<KernelImage> image) {
+    requireOpen();
     CudaLibrary known = sharedLibraries.get(key);
     if (known != null) {
       return known;
@@ -496,7 +550,7 @@ public final class Context implements AutoCloseable {
     if (first == null) {
       return loaded;
     }
-    loaded.close();
+    loaded.unload();
     return first;
   }
 

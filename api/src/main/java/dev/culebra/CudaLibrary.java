@@ -9,18 +9,21 @@ import dev.culebra.bindings.JitLog;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * A kernel image that is loaded in a context.
  *
- * <p>Any thread may use and close it. {@link #close} waits until the context's work is done; the
- * library's kernels cannot be launched any more.
+ * <p>Any thread may use it. {@link #close} waits until the work in the streams of its context is
+ * done; the library's kernels cannot be launched any more. No other thread may be inside a launch
+ * of one meanwhile; other calls are waited for.
  */
 public final class CudaLibrary implements AutoCloseable {
 
   private final Loaded loaded;
   private final KernelImage image;
   private final ConcurrentHashMap<String, BoundFunction> functions = new ConcurrentHashMap<>();
+  private volatile boolean shared = true;
 
   private CudaLibrary(Loaded loaded, KernelImage image) {
     this.loaded = loaded;
@@ -34,6 +37,7 @@ public final class CudaLibrary implements AutoCloseable {
   private static final class Loaded extends Owned {
 
     private final long library;
+    private final UseGate gate = new UseGate();
 
     @SuppressWarnings("UnusedVariable") // reachability is its use
     private final JitLog log;
@@ -46,12 +50,10 @@ public final class CudaLibrary implements AutoCloseable {
 
     @Override
     void free() {
-      context.withCurrent(
-          () -> {
-            Driver.ctxSynchronize();
-            Driver.libraryUnload(library);
-            return true;
-          });
+      gate.close();
+      gate.awaitEmpty();
+      context.drain();
+      context.withCurrent(() -> Driver.libraryUnload(library));
     }
   }
 
@@ -65,9 +67,15 @@ public final class CudaLibrary implements AutoCloseable {
     Arena arena = Arena.ofAuto();
     JitLog log = new JitLog(arena);
     MemorySegment bytes = terminated(image, arena);
-    long library = context.bound("cuLibraryLoadData", () -> loadNow(bytes, log));
-    Loaded loaded = new Loaded(context, image, library, log);
-    context.own(loaded);
+    Loaded loaded =
+        context.guarded(
+            "cuLibraryLoadData",
+            () -> {
+              long library = context.withCurrent(() -> loadNow(bytes, log));
+              Loaded made = new Loaded(context, image, library, log);
+              context.own(made);
+              return made;
+            });
     return new CudaLibrary(loaded, image);
   }
 
@@ -99,7 +107,9 @@ public final class CudaLibrary implements AutoCloseable {
     return library;
   }
 
+  /** Makes it a library that a user closes; until then it is the context's. */
   void handOut() {
+    shared = false;
     loaded.handOut(this);
   }
 
@@ -140,11 +150,9 @@ public final class CudaLibrary implements AutoCloseable {
       throw new IllegalArgumentException("'" + name + "' cannot be the name of a kernel");
     }
     try {
-      return context()
-          .bound(
-              "cuLibraryGetKernel",
-              () ->
-                  BoundFunction.of(context(), name, Driver.libraryGetKernel(loaded.library, name)));
+      return bound(
+          "cuLibraryGetKernel",
+          () -> BoundFunction.of(this, name, Driver.libraryGetKernel(loaded.library, name)));
     } catch (CudaException e) {
       if (e.result().equals(CudaResult.NOT_FOUND)) {
         throw new IllegalArgumentException(
@@ -156,6 +164,18 @@ public final class CudaLibrary implements AutoCloseable {
             e);
       }
       throw e;
+    }
+  }
+
+  /** As {@link Context#bound}, for calls that use what is loaded: its unloading waits for them. */
+  <T> T bound(String function, Supplier<T> calls) {
+    if (!loaded.gate.enter()) {
+      throw new IllegalStateException(loaded + " has been closed");
+    }
+    try {
+      return context().bound(function, calls);
+    } finally {
+      loaded.gate.leave();
     }
   }
 
@@ -173,9 +193,25 @@ public final class CudaLibrary implements AutoCloseable {
     return loaded.isClosed();
   }
 
-  /** Waits for the context's work and unloads the image. Closing again does nothing. */
+  /**
+   * Waits for the work in the context's streams and unloads the image. Closing again does nothing.
+   *
+   * @throws IllegalStateException if the context loaded it for all users of a {@link
+   *     KernelCatalog}: it lives as long as the context
+   */
   @Override
   public void close() {
+    if (shared && !isClosed()) {
+      throw new IllegalStateException(
+          loaded
+              + " is shared by all that use the "
+              + context()
+              + ", which closes it; load the image yourself to have a library of your own");
+    }
+    unload();
+  }
+
+  void unload() {
     loaded.close();
   }
 

@@ -46,16 +46,18 @@ final class DeviceAllocation extends Owned {
     }
     long byteSize = length * type.byteSize();
     NativeStream owner = stream.usable();
-    context.checkPoison("cuMemAllocAsync");
-    long address = byteSize == 0 ? 0 : allocateNative(context, byteSize, owner);
-    DeviceAllocation allocation = new DeviceAllocation(context, what, address, byteSize, owner);
-    context.own(allocation);
-    return allocation;
+    return context.guarded(
+        "cuMemAllocAsync",
+        () -> {
+          long address = byteSize == 0 ? 0 : allocateNative(context, byteSize, owner);
+          DeviceAllocation made = new DeviceAllocation(context, what, address, byteSize, owner);
+          context.own(made);
+          return made;
+        });
   }
 
   private static long allocateNative(Context context, long byteSize, NativeStream stream) {
-    return context.bound(
-        "cuMemAllocAsync",
+    return context.withCurrent(
         () -> {
           try {
             return Driver.memAllocAsync(byteSize, stream.handle());

@@ -320,7 +320,7 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
    *
    * @param source exactly {@link #byteSize} bytes
    * @param stream where to enqueue
-   * @throws IllegalArgumentException if the size differs
+   * @throws IllegalArgumentException if the size differs, or something is of another context
    */
   public final void copyFromAsync(HostBuffer source, Stream stream) {
     requireEqual(source.byteSize(), byteSize(), "the source has", "bytes");
@@ -335,8 +335,10 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
    * @param sourceOffsetBytes where in it the {@link #byteSize} bytes begin
    * @param stream where to enqueue
    * @throws IndexOutOfBoundsException if they do not lie inside
+   * @throws IllegalArgumentException if something is of another context
    */
   public final void copyFromAsync(HostBuffer source, long sourceOffsetBytes, Stream stream) {
+    requireSameContext(source);
     MemorySegment bytes = source.part(sourceOffsetBytes, byteSize());
     NativeStream target = usableOn(stream);
     context().checkPoison("cuMemcpyHtoDAsync");
@@ -345,12 +347,9 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
     }
     context().call("cuStreamWaitEvent", () -> allocation.write(target));
     source.enqueue(
+        "cuMemcpyHtoDAsync",
         target,
-        () ->
-            context()
-                .run(
-                    "cuMemcpyHtoDAsync",
-                    () -> Driver.memcpyHtoDAsync(address, bytes, byteSize(), target.handle())));
+        () -> Driver.memcpyHtoDAsync(address, bytes, byteSize(), target.handle()));
   }
 
   /**
@@ -374,8 +373,10 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
    * @param targetOffsetBytes where in it the {@link #byteSize} bytes begin
    * @param stream where to enqueue
    * @throws IndexOutOfBoundsException if they do not lie inside
+   * @throws IllegalArgumentException if something is of another context
    */
   public final void copyToAsync(HostBuffer target, long targetOffsetBytes, Stream stream) {
+    requireSameContext(target);
     MemorySegment bytes = target.part(targetOffsetBytes, byteSize());
     NativeStream source = usableOn(stream);
     context().checkPoison("cuMemcpyDtoHAsync");
@@ -384,12 +385,9 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
     }
     context().call("cuStreamWaitEvent", () -> allocation.read(source));
     target.enqueue(
+        "cuMemcpyDtoHAsync",
         source,
-        () ->
-            context()
-                .run(
-                    "cuMemcpyDtoHAsync",
-                    () -> Driver.memcpyDtoHAsync(bytes, address, byteSize(), source.handle())));
+        () -> Driver.memcpyDtoHAsync(bytes, address, byteSize(), source.handle()));
   }
 
   /**
@@ -477,6 +475,16 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
           "the stream belongs to the " + stream.context() + ", the memory to the " + context());
     }
     return usable;
+  }
+
+  private void requireSameContext(HostBuffer pinned) {
+    if (pinned.context() != context()) {
+      throw new IllegalArgumentException(
+          "the pinned memory belongs to the "
+              + pinned.context()
+              + ", the device memory to the "
+              + context());
+    }
   }
 
   /** Whether some byte belongs to both. */

@@ -21,8 +21,13 @@ public sealed class Event implements AutoCloseable permits TimedEvent {
 
   Event(Context context, boolean timed) {
     lease =
-        new Lease(context, context.guarded("cuEventCreate", () -> context.events().borrow(timed)));
-    context.own(lease);
+        context.guarded(
+            "cuEventCreate",
+            () -> {
+              Lease made = new Lease(context, context.events().borrow(timed));
+              context.own(made);
+              return made;
+            });
     lease.handOut(this);
   }
 
@@ -73,13 +78,17 @@ public sealed class Event implements AutoCloseable permits TimedEvent {
    */
   public final boolean isDone() {
     requireRecorded();
-    context().checkPoison("cuEventQuery");
-    CudaResult result = Driver.eventQuery(lease.event.handle());
-    if (result.equals(CudaResult.NOT_READY)) {
-      return false;
-    }
-    context().call("cuEventQuery", () -> Driver.check("cuEventQuery", result.code()));
-    return true;
+    return context()
+        .guarded(
+            "cuEventQuery",
+            () -> {
+              CudaResult result = Driver.eventQuery(lease.event.handle());
+              if (result.equals(CudaResult.NOT_READY)) {
+                return false;
+              }
+              Driver.check("cuEventQuery", result.code());
+              return true;
+            });
   }
 
   /**

@@ -46,10 +46,6 @@ final class EventPool {
       plain.clear();
       timed.clear();
     }
-    context.withCurrent(
-        () -> {
-          last.forEach(event -> Driver.eventDestroy(event.handle()));
-          return true;
-        });
+    context.withCurrent(() -> last.forEach(event -> Driver.eventDestroy(event.handle())));
   }
 }

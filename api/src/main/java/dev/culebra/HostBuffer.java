@@ -25,10 +25,13 @@ public final class HostBuffer implements AutoCloseable {
           "pinned memory of " + byteSize + " bytes cannot be allocated");
     }
     pinned =
-        new Pinned(
-            context,
-            context.guarded("cuMemHostAlloc", () -> PinnedMemory.allocate(context, byteSize)));
-    context.own(pinned);
+        context.guarded(
+            "cuMemHostAlloc",
+            () -> {
+              Pinned made = new Pinned(context, PinnedMemory.allocate(context, byteSize));
+              context.own(made);
+              return made;
+            });
     pinned.handOut(this);
   }
 
@@ -73,7 +76,7 @@ public final class HostBuffer implements AutoCloseable {
         copy.run();
       } finally {
         // Also when the copy failed: how far the driver came with it is not known.
-        context.call("cuEventRecord", () -> Driver.eventRecord(event, stream.handle()));
+        Driver.eventRecord(event, stream.handle());
       }
     }
 
@@ -133,6 +136,9 @@ public final class HostBuffer implements AutoCloseable {
   /**
    * Waits for copies in flight and frees the memory; its segments cannot be used any more. Closing
    * again does nothing.
+   *
+   * @throws IllegalStateException if another thread is touching a segment right now; the buffer
+   *     stays open, and can be closed again
    */
   @Override
   public void close() {
@@ -149,9 +155,12 @@ public final class HostBuffer implements AutoCloseable {
     return pinned.memory.segment().asSlice(offsetBytes, bytes);
   }
 
-  /** Runs what enqueues a copy, and remembers that the memory is in use until it has passed. */
-  void enqueue(NativeStream stream, Runnable copy) {
-    pinned.enqueue(stream, copy);
+  /**
+   * Calls what enqueues a copy, with the context current, and remembers that the memory is in use
+   * until the copy has passed.
+   */
+  void enqueue(String function, NativeStream stream, Runnable copy) {
+    context().call(function, () -> pinned.enqueue(stream, () -> context().withCurrent(copy)));
   }
 
   /** {@return size and state} */

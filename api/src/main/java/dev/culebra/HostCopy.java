@@ -1,7 +1,9 @@
 package dev.culebra;
 
+import dev.culebra.bindings.CudaException;
 import dev.culebra.bindings.Driver;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 /**
  * Synchronous copies between host memory of any kind and the device, through two halves of pinned
@@ -21,25 +23,34 @@ final class HostCopy {
   }
 
   static Piece bytesOf(MemorySegment source) {
+    requireAccessible(source);
     return (pinned, offset, bytes) -> MemorySegment.copy(source, offset, pinned, 0, bytes);
   }
 
   static Piece bytesInto(MemorySegment target) {
+    requireAccessible(target);
     return (pinned, offset, bytes) -> MemorySegment.copy(pinned, 0, target, offset, bytes);
   }
 
-  static void toDevice(DeviceRange<?> target, Piece fill) {
-    Context context = prepare(target, "cuMemcpyHtoDAsync");
-    long size = target.byteSize();
-    if (size == 0) {
-      return;
+  /** Before anything is enqueued. */
+  private static void requireAccessible(MemorySegment users) {
+    if (!users.scope().isAlive()) {
+      throw new IllegalStateException("the host memory's arena has been closed");
     }
-    StagingPool.Slab slab = context.staging().borrow();
+    if (!users.isAccessibleBy(Thread.currentThread())) {
+      throw new WrongThreadException("the host memory's arena is confined to another thread");
+    }
+  }
+
+  static void toDevice(DeviceRange<?> target, Piece fill) {
     NativeStream stream = target.allocation.owner();
-    context.call("cuStreamWaitEvent", () -> target.allocation.write(stream));
-    context.run(
+    copy(
+        target,
         "cuMemcpyHtoDAsync",
-        () -> {
+        stream,
+        () -> target.allocation.write(stream),
+        slab -> {
+          long size = target.byteSize();
           int half = 0;
           for (long offset = 0; offset < size; offset += StagingPool.HALF_BYTES) {
             long bytes = Math.min(StagingPool.HALF_BYTES, size - offset);
@@ -52,21 +63,17 @@ final class HostCopy {
           }
           Driver.streamSynchronize(stream.handle());
         });
-    context.staging().giveBack(slab);
   }
 
   static void toHost(DeviceRange<?> source, Piece drain) {
-    Context context = prepare(source, "cuMemcpyDtoHAsync");
-    long size = source.byteSize();
-    if (size == 0) {
-      return;
-    }
-    StagingPool.Slab slab = context.staging().borrow();
     NativeStream stream = source.allocation.owner();
-    context.call("cuStreamWaitEvent", () -> source.allocation.read(stream));
-    context.run(
+    copy(
+        source,
         "cuMemcpyDtoHAsync",
-        () -> {
+        stream,
+        () -> source.allocation.read(stream),
+        slab -> {
+          long size = source.byteSize();
           // One piece ahead: the device writes a half while the host reads the other.
           enqueuePiece(source, slab, 0, 0, stream);
           int half = 0;
@@ -77,7 +84,47 @@ final class HostCopy {
             half = 1 - half;
           }
         });
-    context.staging().giveBack(slab);
+  }
+
+  private static void copy(
+      DeviceRange<?> range,
+      String function,
+      NativeStream stream,
+      Runnable order,
+      Consumer<StagingPool.Slab> pieces) {
+    range.allocation.requireOpen();
+    Context context = range.context();
+    context.call(
+        function,
+        () -> {
+          if (range.byteSize() == 0) {
+            return;
+          }
+          StagingPool.Slab slab = context.staging().borrow();
+          try {
+            order.run();
+            context.withCurrent(() -> pieces.accept(slab));
+          } catch (Throwable t) {
+            recover(context, slab, stream, t);
+            throw t;
+          }
+          context.staging().giveBack(slab);
+        });
+  }
+
+  /**
+   * The user's memory can fail half way, if its arena closes. Then pieces may be in flight, and the
+   * slab is free when the stream has passed them. If it cannot be waited for, the slab stays away
+   * until the context closes.
+   */
+  private static void recover(
+      Context context, StagingPool.Slab slab, NativeStream stream, Throwable primary) {
+    try {
+      Driver.streamSynchronize(stream.handle());
+      context.staging().giveBack(slab);
+    } catch (CudaException e) {
+      primary.addSuppressed(e);
+    }
   }
 
   private static void enqueuePiece(
@@ -87,13 +134,5 @@ final class HostCopy {
       Driver.memcpyDtoHAsync(slab.half(half), source.rawAddress() + offset, bytes, stream.handle());
       slab.enqueued(half, stream);
     }
-  }
-
-  private static Context prepare(DeviceRange<?> range, String function) {
-    range.allocation.requireOpen();
-    Context context = range.context();
-    context.requireOpen();
-    context.checkPoison(function);
-    return context;
   }
 }

@@ -50,7 +50,10 @@ public final class Kernel {
     return function.canVerify();
   }
 
-  /** {@return the library that holds it} */
+  /**
+   * {@return the library that holds it; that of a kernel from a {@link KernelCatalog} belongs to
+   * the context, which closes it}
+   */
   public CudaLibrary library() {
     return library;
   }
@@ -86,15 +89,13 @@ public final class Kernel {
    */
   public int maxActiveBlocksPerMultiprocessor(LaunchConfig config) {
     check(config);
-    return library
-        .context()
-        .bound(
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-            () ->
-                Driver.occupancyMaxActiveBlocksPerMultiprocessor(
-                    function.handle(),
-                    Math.toIntExact(config.blockThreads().count()),
-                    config.dynamicSharedBytes()));
+    return library.bound(
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        () ->
+            Driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                function.handle(),
+                Math.toIntExact(config.blockThreads().count()),
+                config.dynamicSharedBytes()));
   }
 
   /**

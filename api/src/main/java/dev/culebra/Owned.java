@@ -39,7 +39,12 @@ abstract class Owned {
     this.what = what;
   }
 
-  /** Frees the native object. Called once at most, and not in a poisoned context. */
+  /**
+   * Frees the native object. Called once at most, and not in a poisoned context.
+   *
+   * @throws IllegalStateException if it is in use and was left as it is; then it may be called
+   *     again
+   */
   abstract void free();
 
   final boolean isClosed() {
@@ -52,8 +57,22 @@ abstract class Owned {
     }
   }
 
-  /** Frees once. A second call does nothing, also when the first one failed. */
+  /**
+   * Frees once. A second call does nothing, also when the driver refused the first one. In a
+   * context that is being closed it does nothing either: the context frees it.
+   */
   final void close() {
+    if (!closed && context.tryEnter()) {
+      try {
+        closeWithContext();
+      } finally {
+        context.leave();
+      }
+    }
+  }
+
+  /** As {@link #close}, for the context itself. */
+  final void closeWithContext() {
     if (!CLOSED.compareAndSet(this, false, true)) {
       return;
     }
@@ -66,6 +85,10 @@ abstract class Owned {
       free();
     } catch (CudaException e) {
       throw context.noted(e);
+    } catch (IllegalStateException e) {
+      closed = false;
+      context.own(this);
+      throw e;
     }
   }
 

@@ -19,13 +19,15 @@ record PinnedMemory(Arena scope, MemorySegment segment) {
     }
   }
 
+  /**
+   * Ends the access of Java, then frees.
+   *
+   * @throws IllegalStateException if another thread is touching the memory; nothing has happened
+   *     then
+   */
   void free(Context context) {
     long address = segment.address();
     scope.close();
-    context.withCurrent(
-        () -> {
-          Driver.memFreeHost(address);
-          return true;
-        });
+    context.withCurrent(() -> Driver.memFreeHost(address));
   }
 }

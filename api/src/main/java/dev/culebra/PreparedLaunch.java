@@ -402,7 +402,8 @@ public final class PreparedLaunch {
 
   /**
    * Enqueues the kernel. What it reads and writes is ordered behind the work of other streams that
-   * uses the same memory.
+   * uses the same memory. Neither the context nor the kernel's library may be closed by another
+   * thread during this call, see {@link Context}.
    *
    * @param stream where to enqueue
    * @throws IllegalStateException if an argument was never set, or the stream, the library or

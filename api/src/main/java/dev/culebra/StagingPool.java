@@ -23,13 +23,13 @@ final class StagingPool {
     this.context = context;
   }
 
-  /** A slab of which no half is in use. */
+  /** A slab of which no half is in use. Inside {@link Context#guarded}. */
   Slab borrow() {
     Slab slab = idle.pollFirst();
-    return slab != null ? slab : context.guarded("cuMemHostAlloc", () -> Slab.allocate(context));
+    return slab != null ? slab : Slab.allocate(context);
   }
 
-  /** Takes a slab back. One whose copy failed is not given back: the device may still use it. */
+  /** Takes a slab back that the device does not use any more. */
   void giveBack(Slab slab) {
     idle.addFirst(slab);
   }
@@ -42,16 +42,18 @@ final class StagingPool {
     private final NativeEvent[] passed;
     private final boolean[] inFlight = new boolean[2];
 
-    private Slab(Context context, PinnedMemory memory) {
+    private Slab(Context context, PinnedMemory memory, NativeEvent[] passed) {
       super(context, "staging memory");
       this.memory = memory;
       MemorySegment whole = memory.segment();
       halves = new MemorySegment[] {whole.asSlice(0, HALF_BYTES), whole.asSlice(HALF_BYTES)};
-      passed = new NativeEvent[] {context.events().borrow(false), context.events().borrow(false)};
+      this.passed = passed;
     }
 
     static Slab allocate(Context context) {
-      Slab slab = new Slab(context, PinnedMemory.allocate(context, 2 * HALF_BYTES));
+      // The events first: they belong to the pool also if something fails, the memory would leak.
+      NativeEvent[] passed = {context.events().borrow(false), context.events().borrow(false)};
+      Slab slab = new Slab(context, PinnedMemory.allocate(context, 2 * HALF_BYTES), passed);
       context.own(slab);
       return slab;
     }

@@ -9,18 +9,22 @@ import dev.culebra.bindings.Driver;
  * side by side. Streams do not synchronise with CUDA's legacy default stream.
  *
  * <p>Any thread may use and close a stream. {@link #close} waits for its work and gives the native
- * stream back to the context for reuse, so a close that races with a use can never reach a
- * destroyed handle.
+ * stream back to the context for reuse, so a use that races with it can never reach a destroyed
+ * handle. The close of the context is what destroys it; {@link Context} says what that waits for.
  */
 public final class Stream implements AutoCloseable {
 
   private final Lease lease;
 
   Stream(Context context, int priority) {
-    NativeStream stream =
-        context.guarded("cuStreamCreateWithPriority", () -> context.streams().borrow(priority));
-    lease = new Lease(context, stream);
-    context.own(lease);
+    lease =
+        context.guarded(
+            "cuStreamCreateWithPriority",
+            () -> {
+              Lease made = new Lease(context, context.streams().borrow(priority));
+              context.own(made);
+              return made;
+            });
     lease.handOut(this);
   }
 
@@ -63,11 +67,16 @@ public final class Stream implements AutoCloseable {
    */
   public void synchronize() {
     NativeStream stream = usable();
-    context().checkPoison("cuStreamSynchronize");
+    // Spelled out, not guarded by a lambda: this allocates nothing.
+    Context context = lease.context;
+    context.enter();
     try {
+      context.checkPoison("cuStreamSynchronize");
       Driver.streamSynchronize(stream.handle());
     } catch (CudaException e) {
-      throw context().noted(e);
+      throw context.noted(e);
+    } finally {
+      context.leave();
     }
   }
 
@@ -80,13 +89,17 @@ public final class Stream implements AutoCloseable {
    */
   public boolean isDone() {
     NativeStream stream = usable();
-    context().checkPoison("cuStreamQuery");
-    CudaResult result = Driver.streamQuery(stream.handle());
-    if (result.equals(CudaResult.NOT_READY)) {
-      return false;
-    }
-    context().call("cuStreamQuery", () -> Driver.check("cuStreamQuery", result.code()));
-    return true;
+    return context()
+        .guarded(
+            "cuStreamQuery",
+            () -> {
+              CudaResult result = Driver.streamQuery(stream.handle());
+              if (result.equals(CudaResult.NOT_READY)) {
+                return false;
+              }
+              Driver.check("cuStreamQuery", result.code());
+              return true;
+            });
   }
 
   /**
@@ -110,7 +123,17 @@ public final class Stream implements AutoCloseable {
   public void waitFor(Event event) {
     NativeStream stream = usable();
     long handle = event.usable().handle();
-    context().call("cuStreamWaitEvent", () -> Driver.streamWaitEvent(stream.handle(), handle, 0));
+    Context events = event.context();
+    if (events != context()) {
+      events.enter();
+    }
+    try {
+      context().call("cuStreamWaitEvent", () -> Driver.streamWaitEvent(stream.handle(), handle, 0));
+    } finally {
+      if (events != context()) {
+        events.leave();
+      }
+    }
   }
 
   /** {@return whether {@link #close} was called} */

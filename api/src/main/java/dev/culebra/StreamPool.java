@@ -55,10 +55,6 @@ final class StreamPool {
       all.clear();
       idle.clear();
     }
-    context.withCurrent(
-        () -> {
-          last.forEach(stream -> Driver.streamDestroy(stream.handle()));
-          return true;
-        });
+    context.withCurrent(() -> last.forEach(stream -> Driver.streamDestroy(stream.handle())));
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.culebra.isolated.CloseRaceMain;
 import dev.culebra.isolated.ExitMain;
 import dev.culebra.isolated.LeakMain;
 import dev.culebra.isolated.PoisonMain;
@@ -105,6 +106,14 @@ class IsolatedTest {
         List.of("closeBuffer", "closePinned", "closeEvent", "closeStream", "closeContext")) {
       assertEquals("nothing", outcome.get(close));
     }
+  }
+
+  @Test
+  @DisplayName("20: a close that races with uses gives IllegalStateException, never a dead handle")
+  void closingRacesWithUses() throws Exception {
+    Outcome outcome = run(CloseRaceMain.class);
+    assertEquals("true", outcome.get("worked"));
+    assertEquals("null", outcome.get("other"));
   }
 
   @Test

@@ -216,7 +216,7 @@ public final class CudaResult {
    */
   public boolean isSticky() {
     return switch (code) {
-      case 214, 700, 702, 710, 714, 715, 716, 717, 718, 719 -> true;
+      case 214, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911 -> true;
       default -> false;
     };
   }

@@ -85,7 +85,7 @@ class CudaResultTest {
   @Test
   void stickyCodes() {
     assertEquals(
-        Set.of(214, 700, 702, 710, 714, 715, 716, 717, 718, 719),
+        Set.of(214, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911),
         CudaResult.known().stream()
             .filter(CudaResult::isSticky)
             .map(CudaResult::code)
