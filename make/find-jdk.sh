@@ -25,8 +25,8 @@ on_path=$(command -v javac 2>/dev/null) && on_path=$(readlink -f "$on_path") || 
 best= best_version=0 seen=
 for home in "${on_path%/bin/javac}" \
     /usr/lib/jvm/* /usr/java/* /usr/local/openjdk-* /usr/local/*jdk* /opt/java/* /opt/*jdk* \
-    "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* \
-    "$HOME"/.local/share/mise/installs/java/* \
+    "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/* "${HOME:-}"/.asdf/installs/java/* \
+    "${HOME:-}"/.local/share/mise/installs/java/* \
     /Library/Java/JavaVirtualMachines/*/Contents/Home; do
   version=$(version_of "$home")
   [ -n "$version" ] || continue

@@ -489,9 +489,14 @@ public abstract sealed class DeviceRange<E extends ElementType<E>>
 
   /** Whether some byte belongs to both. */
   final boolean overlaps(DeviceRange<?> other) {
+    return overlaps(length, other, other.length);
+  }
+
+  /** Whether some byte belongs to the first elements of both. */
+  final boolean overlaps(long elements, DeviceRange<?> other, long otherElements) {
     return allocation == other.allocation
-        && address < other.address + other.byteSize()
-        && other.address < address + byteSize();
+        && address < other.address + otherElements * other.type.byteSize()
+        && other.address < address + elements * type.byteSize();
   }
 
   private void requireArray(long arrayLength, String array, ElementType<?>... types) {

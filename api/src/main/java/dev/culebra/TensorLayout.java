@@ -94,20 +94,26 @@ record TensorLayout(long[] shape, long[] strides) {
     if (elementCount() == 0) {
       return false;
     }
-    Integer[] axes = new Integer[shape.length];
-    Arrays.setAll(axes, axis -> axis);
-    Arrays.sort(axes, (a, b) -> Long.compare(strides[a], strides[b]));
-    long inner = 1;
-    for (int axis : axes) {
+    for (int axis = 0; axis < shape.length; axis++) {
       if (shape[axis] == 1) {
         continue;
+      }
+      long inner = 1;
+      for (int other = 0; other < shape.length; other++) {
+        if (isInside(/* axis= */ other, /* outer= */ axis)) {
+          inner += (shape[other] - 1) * strides[other];
+        }
       }
       if (strides[axis] < inner) {
         return true;
       }
-      inner = (shape[axis] - 1) * strides[axis] + inner;
     }
     return false;
+  }
+
+  /** The order of the axes by stride; equal ones in any order, but in one. */
+  private boolean isInside(int axis, int outer) {
+    return strides[axis] < strides[outer] || (strides[axis] == strides[outer] && axis < outer);
   }
 
   /** Folds all axes but the last into one, which needs that they lie at one common distance. */

@@ -2,6 +2,7 @@ package dev.culebra;
 
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Device memory with a shape: what operations take. Strides count elements, are at least 0, and
@@ -15,6 +16,9 @@ public final class TensorView<E extends ElementType<E>> {
 
   private final DeviceRange<E> range;
   private final TensorLayout layout;
+
+  // Found when first asked for. Without a lock: whoever finds them finds the same.
+  private @Nullable Rows rows;
 
   private TensorView(DeviceRange<E> range, TensorLayout layout) {
     long span = layout.span();
@@ -91,6 +95,15 @@ public final class TensorView<E extends ElementType<E>> {
     return layout.shape()[Objects.checkIndex(axis, rank())];
   }
 
+  /**
+   * {@return whether the other view has as many axes, of the same lengths}
+   *
+   * @param other another view
+   */
+  public boolean hasShapeOf(TensorView<?> other) {
+    return Arrays.equals(layout.shape(), other.layout.shape());
+  }
+
   /** {@return how many elements there are in all} */
   public long elementCount() {
     return layout.elementCount();
@@ -164,7 +177,12 @@ public final class TensorView<E extends ElementType<E>> {
    *     not lie at one distance
    */
   public Rows rows() {
-    return layout.rows();
+    Rows known = rows;
+    if (known == null) {
+      known = layout.rows();
+      rows = known;
+    }
+    return known;
   }
 
   /**
@@ -181,11 +199,9 @@ public final class TensorView<E extends ElementType<E>> {
    * @param other another view
    */
   public boolean overlaps(TensorView<?> other) {
-    return spanned().overlaps(other.spanned());
-  }
-
-  private DeviceView<E> spanned() {
-    return range.view(0, layout.span());
+    range.allocation.requireOpen();
+    other.range.allocation.requireOpen();
+    return range.overlaps(layout.span(), other.range, other.layout.span());
   }
 
   /** {@return type, shape and strides} */

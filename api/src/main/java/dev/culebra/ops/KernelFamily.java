@@ -1,10 +1,8 @@
 package dev.culebra.ops;
 
 import dev.culebra.Context;
-import dev.culebra.Kernel;
 import dev.culebra.KernelCatalog;
 import dev.culebra.LaunchConfig;
-import dev.culebra.PreparedLaunch;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -17,7 +15,7 @@ final class KernelFamily {
   private final Context context;
   private final KernelCatalog catalog;
   private final LaunchTable table;
-  private final Map<String, PreparedLaunch> launches = new HashMap<>();
+  private final Map<String, RowKernel> kernels = new HashMap<>();
 
   KernelFamily(Context context, String family) {
     this.context = context;
@@ -33,14 +31,11 @@ final class KernelFamily {
     return table;
   }
 
-  /** A launch of a kernel with that many threads a block; the grid is set before each launch. */
-  PreparedLaunch launch(String symbol, int threads) {
-    PreparedLaunch launch = launches.get(symbol);
-    if (launch == null) {
-      Kernel kernel = catalog.kernel(context, symbol);
-      launch = kernel.prepare(LaunchConfig.of(1, threads));
-      launches.put(symbol, launch);
-    }
-    return launch;
+  /** A kernel prepared with that many threads a block. */
+  RowKernel kernel(String symbol, int threads) {
+    return kernels.computeIfAbsent(
+        symbol,
+        unprepared ->
+            new RowKernel(catalog.kernel(context, symbol).prepare(LaunchConfig.of(1, threads))));
   }
 }

@@ -3,14 +3,13 @@ package dev.culebra.ops;
 import dev.culebra.Context;
 import dev.culebra.DeviceBuffer;
 import dev.culebra.DeviceRange;
-import dev.culebra.Dim3;
 import dev.culebra.ElementType;
-import dev.culebra.In;
-import dev.culebra.PreparedLaunch;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Sum, maximum, minimum or mean, along the last axis or of all elements.
@@ -50,7 +49,11 @@ public final class Reduction {
   private static final int THREADS = 2;
   private static final int CHUNK_ELEMENTS = 3;
 
+  /** A kernel, the arguments that only a reduction has, and its part of the launch table. */
+  private record Prepared(RowKernel kernel, int elementLimit, int divisor, long chunkElements) {}
+
   private final KernelFamily family;
+  private final Map<ElementType<?>, Prepared> prepared = new HashMap<>();
   private final Op op;
 
   private Reduction(KernelFamily family, Op op) {
@@ -110,14 +113,28 @@ public final class Reduction {
    */
   public void lastAxis(TensorView<?> in, TensorView<?> out, Stream stream) {
     TensorView.Rows rows = in.rows();
-    long[] expected = Arrays.copyOf(in.shape(), in.rank() - 1);
-    requireResult(in, out, expected);
+    requireResult(in, out);
+    if (!isShapeOfRows(in, out)) {
+      throw new IllegalArgumentException(
+          "the result has shape "
+              + Arrays.toString(Arrays.copyOf(in.shape(), in.rank() - 1))
+              + ", the output is "
+              + out);
+    }
     if (rows.count() == 0) {
       return;
     }
     long divisor = op == Op.MEAN ? rows.length() : 1;
     long elements = rows.length() == 0 ? 0 : (rows.count() - 1) * rows.stride() + rows.length();
-    launch(in.range(), rows, elements, divisor, out.range(), stream);
+    launch(prepared(in.type()), in.range(), rows, elements, divisor, out.range(), stream);
+  }
+
+  private static boolean isShapeOfRows(TensorView<?> in, TensorView<?> out) {
+    boolean same = out.rank() == in.rank() - 1;
+    for (int axis = 0; same && axis < out.rank(); axis++) {
+      same = out.length(axis) == in.length(axis);
+    }
+    return same;
   }
 
   /**
@@ -139,13 +156,15 @@ public final class Reduction {
       throw new IllegalArgumentException(
           "the result of all elements is one, the output has " + out.elementCount() + ": " + out);
     }
-    requireResult(in, out, out.shape());
+    requireResult(in, out);
     long elements = in.elementCount();
     long divisor = op == Op.MEAN ? elements : 1;
-    long chunk = row(in.type()).number(CHUNK_ELEMENTS);
+    Prepared ready = prepared(in.type());
+    long chunk = ready.chunkElements;
     long chunks = Math.ceilDiv(elements, chunk);
     if (chunks <= 1) {
       launch(
+          ready,
           in.range(),
           new TensorView.Rows(1, elements, elements),
           elements,
@@ -157,12 +176,26 @@ public final class Reduction {
     // Freed in stream order: closing does not wait for the second launch.
     try (DeviceBuffer<?> partial =
         family.context().allocate(resultType(in.type()), chunks, stream)) {
-      launch(in.range(), new TensorView.Rows(chunks, chunk, chunk), elements, 1, partial, stream);
-      launch(partial, new TensorView.Rows(1, chunks, chunks), chunks, divisor, out.range(), stream);
+      launch(
+          ready,
+          in.range(),
+          new TensorView.Rows(chunks, chunk, chunk),
+          elements,
+          1,
+          partial,
+          stream);
+      launch(
+          prepared(partial.type()),
+          partial,
+          new TensorView.Rows(1, chunks, chunks),
+          chunks,
+          divisor,
+          out.range(),
+          stream);
     }
   }
 
-  private void requireResult(TensorView<?> in, TensorView<?> out, long[] shape) {
+  private void requireResult(TensorView<?> in, TensorView<?> out) {
     ElementType<?> type = resultType(in.type());
     if (out.type() != type) {
       throw new IllegalArgumentException(
@@ -173,10 +206,6 @@ public final class Reduction {
               + ", the output has elements of "
               + out.type());
     }
-    if (!Arrays.equals(out.shape(), shape)) {
-      throw new IllegalArgumentException(
-          "the result has shape " + Arrays.toString(shape) + ", the output is " + out);
-    }
     if (!out.isContiguous()) {
       throw new IllegalArgumentException("the output has gaps: " + out);
     }
@@ -185,27 +214,34 @@ public final class Reduction {
     }
   }
 
-  private LaunchTable.Row row(ElementType<?> type) {
-    return family.table().row(ROW, op.kernel, type.symbol());
+  private Prepared prepared(ElementType<?> type) {
+    Prepared known = prepared.get(type);
+    if (known == null) {
+      String symbol = kernelName(type);
+      LaunchTable.Row row = family.table().row(ROW, op.kernel, type.symbol());
+      RowKernel kernel = family.kernel(symbol, row.number(THREADS));
+      known =
+          new Prepared(
+              kernel,
+              kernel.slot("element_limit"),
+              kernel.slot("divisor"),
+              row.number(CHUNK_ELEMENTS));
+      prepared.put(type, known);
+    }
+    return known;
   }
 
-  private void launch(
+  private static void launch(
+      Prepared ready,
       DeviceRange<?> in,
       TensorView.Rows rows,
       long elements,
       long divisor,
       DeviceRange<?> out,
       Stream stream) {
-    PreparedLaunch launch = family.launch(kernelName(in.type()), row(in.type()).number(THREADS));
-    launch.gridBlocks(Dim3.of((int) Math.min(rows.count(), Integer.MAX_VALUE)));
-    launch.set("out", out);
-    launch.set("in", In.of(in));
-    launch.set("rows", rows.count());
-    launch.set("row_length", rows.length());
-    launch.set("in_row_stride", rows.stride());
-    launch.set("element_limit", elements);
-    launch.set("divisor", (double) divisor);
-    launch.launch(stream);
+    ready.kernel.set(ready.elementLimit, elements);
+    ready.kernel.set(ready.divisor, (double) divisor);
+    ready.kernel.launch(in, rows, out, stream);
   }
 
   /** {@return the name of the operation} */

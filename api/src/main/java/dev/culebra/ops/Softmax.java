@@ -1,14 +1,12 @@
 package dev.culebra.ops;
 
 import dev.culebra.Context;
-import dev.culebra.Dim3;
 import dev.culebra.ElementType;
-import dev.culebra.In;
-import dev.culebra.PreparedLaunch;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -58,7 +56,11 @@ public final class Softmax {
   private static final String ROW = "CULEBRA_SOFTMAX";
   private static final int THREADS = 2;
 
+  /** A kernel and the arguments that only a softmax has. */
+  private record Prepared(RowKernel kernel, int outRowStride, int scale) {}
+
   private final KernelFamily family;
+  private final Map<ElementType<?>, Prepared> prepared = new HashMap<>();
   private final Algorithm algorithm;
   private final boolean log;
   private final double scale;
@@ -149,11 +151,11 @@ public final class Softmax {
    */
   public <E extends ElementType<E>> void forward(
       TensorView<E> in, TensorView<E> out, Stream stream) {
-    if (!Arrays.equals(in.shape(), out.shape())) {
+    if (!in.hasShapeOf(out)) {
       throw new IllegalArgumentException(
           "input and output have different shapes: " + in + " and " + out);
     }
-    String symbol = kernelName(in.type());
+    Prepared ready = prepared(in.type());
     TensorView.Rows from = in.rows();
     TensorView.Rows to = out.rows();
     if (out.mayOverlapItself()) {
@@ -168,24 +170,21 @@ public final class Softmax {
     if (from.count() == 0 || from.length() == 0) {
       return;
     }
-    int threads = family.table().row(ROW, algorithm.symbol(), in.type().symbol()).number(THREADS);
-    PreparedLaunch launch = family.launch(symbol, threads);
-    launch.gridBlocks(Dim3.of(blocks(from.count())));
-    launch.set("out", out.range());
-    launch.set("in", In.of(in.range()));
-    launch.set("rows", from.count());
-    launch.set("row_length", from.length());
-    launch.set("out_row_stride", to.stride());
-    launch.set("in_row_stride", from.stride());
-    launch.set("scale", scale);
-    launch.launch(stream);
+    ready.kernel.set(ready.outRowStride, to.stride());
+    ready.kernel.set(ready.scale, scale);
+    ready.kernel.launch(in.range(), from, out.range(), stream);
   }
 
-  /**
-   * One block a row; if there are more rows than a grid has blocks, blocks go on with further rows.
-   */
-  private static int blocks(long rows) {
-    return (int) Math.min(rows, Integer.MAX_VALUE);
+  private Prepared prepared(ElementType<?> type) {
+    Prepared known = prepared.get(type);
+    if (known == null) {
+      String symbol = kernelName(type);
+      int threads = family.table().row(ROW, algorithm.symbol(), type.symbol()).number(THREADS);
+      RowKernel kernel = family.kernel(symbol, threads);
+      known = new Prepared(kernel, kernel.slot("out_row_stride"), kernel.slot("scale"));
+      prepared.put(type, known);
+    }
+    return known;
   }
 
   /** {@return algorithm and options} */

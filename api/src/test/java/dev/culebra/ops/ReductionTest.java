@@ -209,6 +209,24 @@ class ReductionTest extends DeviceTier {
   }
 
   @Test
+  @DisplayName("a reduction that has run before allocates nothing")
+  void allocatesNothing() {
+    Reduction max = Reduction.of(context, Reduction.Op.MAX);
+    try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, 8, stream);
+        DeviceBuffer<ElementType.F32> out = context.allocate(F32, 2, stream)) {
+      in.fill(3, stream);
+      TensorView<ElementType.F32> from = TensorView.of(in, 1, 2, 4);
+      TensorView<ElementType.F32> to = TensorView.of(out, 1, 2);
+      Allocations.assertNone(
+          () -> {
+            max.lastAxis(from, to, stream);
+            stream.synchronize();
+          });
+      assertEquals(3, Tensors.read(out)[1]);
+    }
+  }
+
+  @Test
   void theKernelIsNamed() {
     assertEquals(
         "culebra_reduce_sum_bf16", Reduction.of(context, Reduction.Op.MEAN).kernelName(BF16));

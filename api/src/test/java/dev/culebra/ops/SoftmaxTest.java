@@ -239,6 +239,25 @@ class SoftmaxTest extends DeviceTier {
   }
 
   @Test
+  @DisplayName("a softmax that has run before allocates nothing")
+  void allocatesNothing() {
+    Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
+    try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, 8, stream);
+        DeviceBuffer<ElementType.F32> out = context.allocate(F32, 16, stream)) {
+      in.zero(stream);
+      TensorView<ElementType.F32> from = TensorView.of(in, 1, 2, 4);
+      TensorView<ElementType.F32> to =
+          TensorView.strided(out, new long[] {1, 2, 4}, new long[] {16, 8, 1});
+      Allocations.assertNone(
+          () -> {
+            softmax.forward(from, to, stream);
+            stream.synchronize();
+          });
+      assertEquals(0.25, Tensors.read(out)[8]);
+    }
+  }
+
+  @Test
   void nothingIsLaunchedForNoElements() {
     Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
     assertEquals(0, run(softmax, F32, new double[0], 0, 10).length);

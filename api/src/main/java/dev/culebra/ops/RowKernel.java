@@ -1,0 +1,64 @@
+package dev.culebra.ops;
+
+import dev.culebra.DeviceRange;
+import dev.culebra.Dim3;
+import dev.culebra.In;
+import dev.culebra.PreparedLaunch;
+import dev.culebra.Stream;
+import dev.culebra.TensorView;
+
+/**
+ * A prepared kernel that gives each row to a block. What it is asked by name and by table is asked
+ * once, here, so that an operation repeated allocates nothing.
+ */
+final class RowKernel {
+
+  private final PreparedLaunch launch;
+  private final int out;
+  private final int in;
+  private final int rows;
+  private final int rowLength;
+  private final int inRowStride;
+  private int blocks;
+
+  RowKernel(PreparedLaunch launch) {
+    this.launch = launch;
+    this.out = launch.slot("out");
+    this.in = launch.slot("in");
+    this.rows = launch.slot("rows");
+    this.rowLength = launch.slot("row_length");
+    this.inRowStride = launch.slot("in_row_stride");
+    this.blocks = launch.config().gridBlocks().x();
+  }
+
+  /** The number of an argument that only this family's kernels have. */
+  int slot(String name) {
+    return launch.slot(name);
+  }
+
+  void set(int slot, long value) {
+    launch.set(slot, value);
+  }
+
+  void set(int slot, double value) {
+    launch.set(slot, value);
+  }
+
+  /**
+   * Sets the arguments that all families have, and launches. One block a row; if there are more
+   * rows than a grid has blocks, blocks go on with further rows.
+   */
+  void launch(DeviceRange<?> from, TensorView.Rows shape, DeviceRange<?> to, Stream stream) {
+    int needed = (int) Math.min(shape.count(), Integer.MAX_VALUE);
+    if (needed != blocks) {
+      launch.gridBlocks(Dim3.of(needed));
+      blocks = needed;
+    }
+    launch.set(out, to);
+    launch.set(in, In.of(from));
+    launch.set(rows, shape.count());
+    launch.set(rowLength, shape.length());
+    launch.set(inRowStride, shape.stride());
+    launch.launch(stream);
+  }
+}
