@@ -81,10 +81,27 @@ class ContextTest extends DeviceTier {
   }
 
   @Test
+  void theLastCloseRestoresThePool() {
+    int threshold = 4; // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+    long pool = Driver.deviceGetDefaultMemPool(context.device().handle());
+    stream.close();
+    context.close();
+    long before = Driver.memPoolGetAttribute(pool, threshold);
+    Driver.memPoolSetAttribute(pool, threshold, 12345);
+    Context first = Context.primary(context.device());
+    Context second = Context.primary(context.device());
+    first.close();
+    assertEquals(-1, Driver.memPoolGetAttribute(pool, threshold), "the second context goes on");
+    second.close();
+    assertEquals(12345, Driver.memPoolGetAttribute(pool, threshold));
+    Driver.memPoolSetAttribute(pool, threshold, before);
+  }
+
+  @Test
   @DisplayName(
       "7: a context that the caller had current is current again, after success and failure")
   void theCallersContextIsRestored() {
-    // Any context will do as the caller's; with one device the same one, bound by hand.
+    // With one device the caller's context is the same one, bound by hand; IsolatedTest has two.
     long handle = context.handle();
     Driver.ctxSetCurrent(handle);
     try {

@@ -12,18 +12,26 @@ import static dev.culebra.Messages.assertTells;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.culebra.bindings.Driver;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -275,5 +283,107 @@ class CopyTest extends DeviceTier {
           },
           back);
     }
+  }
+
+  @Test
+  void memoryThatTheThreadMayNotTouchIsRefused() throws Exception {
+    try (DeviceBuffer<ElementType.U8> buffer = context.allocate(U8, 10, stream)) {
+      MemorySegment closed;
+      try (Arena arena = Arena.ofConfined();
+          ExecutorService other = Executors.newSingleThreadExecutor()) {
+        MemorySegment confined = arena.allocate(10);
+        other
+            .submit(
+                () -> {
+                  assertThrows(WrongThreadException.class, () -> buffer.copyFrom(confined));
+                  assertThrows(WrongThreadException.class, () -> buffer.copyTo(confined));
+                })
+            .get();
+        closed = confined;
+      }
+      assertTells(
+          assertThrows(IllegalStateException.class, () -> buffer.copyFrom(closed)), "arena");
+      assertThrows(IllegalStateException.class, () -> buffer.copyTo(closed));
+    }
+  }
+
+  @Test
+  void stagingMemoryComesBackWhenTheUsersMemoryFailsHalfWay() {
+    StagingPool.Slab slab = context.staging().borrow();
+    context.staging().giveBack(slab);
+    HostCopy.Piece failing =
+        (pinned, offset, bytes) -> {
+          if (offset > 0) {
+            throw new IllegalStateException("the user's arena closed");
+          }
+        };
+    try (DeviceBuffer<ElementType.U8> buffer =
+        context.allocate(U8, 2 * StagingPool.HALF_BYTES, stream)) {
+      assertThrows(IllegalStateException.class, () -> HostCopy.toDevice(buffer, failing));
+      assertSame(slab, taken());
+      assertThrows(IllegalStateException.class, () -> HostCopy.toHost(buffer, failing));
+      assertSame(slab, taken());
+    }
+  }
+
+  private StagingPool.Slab taken() {
+    StagingPool.Slab slab = context.staging().borrow();
+    context.staging().giveBack(slab);
+    return slab;
+  }
+
+  @Test
+  void pinnedMemoryThatAThreadIsTouchingStaysOpen() throws Exception {
+    HostBuffer pinned = context.allocateHost(16);
+    Thread touching = touch(pinned.segment());
+    assertThrows(IllegalStateException.class, pinned::close);
+    assertFalse(pinned.isClosed());
+    touching.join();
+    assertEquals(16, pinned.segment().byteSize());
+    pinned.close();
+    assertTrue(pinned.isClosed());
+  }
+
+  @Test
+  void aContextWhosePinnedMemoryIsTouchedFreesTheRestAndCanBeClosedAgain() throws Exception {
+    stream.close();
+    context.close();
+    Context second = Context.primary(context.device());
+    HostBuffer pinned = second.allocateHost(16);
+    Stream open = second.newStream();
+    Thread touching = touch(pinned.segment());
+    assertThrows(IllegalStateException.class, second::close);
+    assertTrue(open.isClosed());
+    assertFalse(pinned.isClosed());
+    touching.join();
+    second.close();
+    assertTrue(pinned.isClosed());
+    assertFalse(Driver.devicePrimaryCtxGetState(second.device().handle()).active());
+  }
+
+  /** A thread inside a call into the C library that was given the memory, for a second or so. */
+  private static Thread touch(MemorySegment memory) throws Exception {
+    memory.set(ValueLayout.JAVA_LONG, 0, 1);
+    memory.set(ValueLayout.JAVA_LONG, 8, 500_000_000);
+    Linker linker = Linker.nativeLinker();
+    MethodHandle nanosleep =
+        linker.downcallHandle(
+            linker.defaultLookup().find("nanosleep").orElseThrow(),
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+    CountDownLatch started = new CountDownLatch(1);
+    Thread thread =
+        new Thread(
+            () -> {
+              started.countDown();
+              try {
+                assertEquals(0, (int) nanosleep.invokeExact(memory, MemorySegment.NULL));
+              } catch (Throwable t) {
+                throw new AssertionError(t);
+              }
+            });
+    thread.start();
+    started.await();
+    Thread.sleep(300);
+    return thread;
   }
 }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.culebra.isolated.CloseRaceMain;
 import dev.culebra.isolated.ExitMain;
+import dev.culebra.isolated.FailureMain;
 import dev.culebra.isolated.LeakMain;
 import dev.culebra.isolated.PoisonMain;
+import dev.culebra.isolated.TwoDevicesMain;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("isolated")
 class IsolatedTest {
 
+  private static final String NOTHING_LEFT = "culebra-emulator: at exit: nothing is left";
   private static final String FIRST_SAYS = "KernelFaultException: ";
 
   @TempDir Path folder;
@@ -46,6 +49,11 @@ class IsolatedTest {
   }
 
   private Outcome run(Class<?> main, String... options) throws IOException, InterruptedException {
+    return run(Map.of(), main, options);
+  }
+
+  private Outcome run(Map<String, String> environment, Class<?> main, String... options)
+      throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:-CreateCoredumpOnCrash"));
@@ -54,12 +62,13 @@ class IsolatedTest {
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     Path output = folder.resolve("output");
     Path errors = folder.resolve("errors");
-    Process process =
+    ProcessBuilder builder =
         new ProcessBuilder(command)
             .directory(folder.toFile())
             .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start();
+            .redirectError(errors.toFile());
+    builder.environment().putAll(environment);
+    Process process = builder.start();
     assertTrue(process.waitFor(2, TimeUnit.MINUTES), () -> main + " hangs");
     String said = Files.readString(errors);
     assertEquals(0, process.exitValue(), () -> said);
@@ -111,9 +120,68 @@ class IsolatedTest {
   @Test
   @DisplayName("20: a close that races with uses gives IllegalStateException, never a dead handle")
   void closingRacesWithUses() throws Exception {
-    Outcome outcome = run(CloseRaceMain.class);
+    Outcome outcome = run(Map.of("CULEBRA_EMU_REPORT", "1"), CloseRaceMain.class);
+    assertEquals("none", outcome.get("wrong"), outcome.errors());
     assertEquals("true", outcome.get("worked"));
-    assertEquals("null", outcome.get("other"));
+    assertEquals("", outcome.errors().replace(NOTHING_LEFT, "").strip());
+  }
+
+  @Test
+  @Tag("emulator-only")
+  @DisplayName("7, 103: another device's context is restored, and its things are refused")
+  void twoDevicesAreKeptApart() throws Exception {
+    Outcome outcome = run(Map.of("CULEBRA_EMU_DEVICES", "2"), TwoDevicesMain.class);
+    for (String step :
+        List.of("stream", "event", "timedEvent", "buffer", "kernel", "launch", "close")) {
+      assertEquals("restored, nothing", outcome.get(step), step);
+    }
+    String memory = outcome.get("memory");
+    assertTrue(memory.startsWith("restored, OutOfDeviceMemoryException: "), memory);
+    for (String step : List.of("argument", "launchStream", "fromPinned", "toPinned", "copy")) {
+      String said = outcome.get(step);
+      assertTrue(said.startsWith("restored, IllegalArgumentException: "), step + " says " + said);
+      assertTrue(said.contains("belongs to the context of"), step + " says " + said);
+    }
+  }
+
+  @Test
+  @Tag("emulator-only")
+  @DisplayName("4: a refused call tells function and code, leaks nothing, and the next one works")
+  void refusalsLeakNothing() throws Exception {
+    Outcome outcome =
+        run(
+            Map.of(
+                "CULEBRA_EMU_REPORT",
+                "1",
+                "CULEBRA_EMU_OOM_AT",
+                "1",
+                "CULEBRA_EMU_FAIL",
+                String.join(
+                    ",",
+                    "cuDevicePrimaryCtxRetain:1:2",
+                    "cuStreamCreateWithPriority:1:999",
+                    "cuEventCreate:1:2",
+                    "cuMemHostAlloc:1:2",
+                    "cuLibraryGetModule:1:209",
+                    // The third event is the slab's second.
+                    "cuEventCreate:3:999")),
+            FailureMain.class);
+    Map<String, String> refusals =
+        Map.of(
+            "context1", "cuDevicePrimaryCtxRetain 2",
+            "stream1", "cuStreamCreateWithPriority 999",
+            "event1", "cuEventCreate 2",
+            "buffer1", "cuMemAllocAsync 2",
+            "pinned1", "cuMemHostAlloc 2",
+            "kernel1", "cuLibraryGetModule 209",
+            "copy1", "cuEventCreate 999");
+    refusals.forEach(
+        (step, said) -> {
+          assertEquals(said, outcome.get(step), step);
+          assertEquals("nothing", outcome.get(step.replace('1', '2')), step);
+        });
+    assertEquals("false", outcome.get("active"));
+    assertEquals(NOTHING_LEFT, outcome.errors().strip());
   }
 
   @Test

@@ -11,8 +11,10 @@ import static dev.culebra.KernelParameter.out;
 import static dev.culebra.Messages.assertTells;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.culebra.bindings.CudaException;
@@ -38,6 +40,36 @@ class KernelTest extends DeviceTier {
   void readTheImage() {
     // Some image that the context can run, taken the way a user would take a file.
     image = selftest("axpy_f32").library().image();
+  }
+
+  @Test
+  void theLibraryThatAContextSharesIsNotTheUsersToClose() {
+    CudaLibrary shared = selftest("fill_f32").library();
+    assertTells(
+        assertThrows(IllegalStateException.class, shared::close), "shared", "context of", "load");
+    assertFalse(shared.isClosed());
+    try (DeviceBuffer<ElementType.F32> out = context.allocate(F32, 1, stream)) {
+      PreparedLaunch fill = selftest("fill_f32").prepare(LaunchConfig.of(1, 32));
+      fill.set("out", out);
+      fill.set("value", 3f);
+      fill.set("count", 1L);
+      fill.launch(stream);
+      float[] back = new float[1];
+      out.copyTo(back);
+      assertEquals(3f, back[0]);
+    }
+  }
+
+  @Test
+  void closingALibraryDoesNotWaitForWorkOfOthers() {
+    try (Context others = Context.primary(context.device());
+        Stream busy = others.newStream();
+        Gate gate = new Gate(busy)) {
+      CudaLibrary library = context.load(image);
+      assertTimeoutPreemptively(java.time.Duration.ofSeconds(20), library::close);
+      assertFalse(busy.isDone());
+      gate.open();
+    }
   }
 
   @Test
