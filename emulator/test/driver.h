@@ -69,6 +69,7 @@
   F(cuMemcpyHtoD_v2, CUdeviceptr, const void*, std::size_t)                                        \
   F(cuMemcpyDtoH_v2, void*, CUdeviceptr, std::size_t)                                              \
   F(cuMemcpyDtoD_v2, CUdeviceptr, CUdeviceptr, std::size_t)                                        \
+  F(cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                         \
   F(cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, std::size_t, CUstream)                         \
   F(cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, std::size_t, CUstream)                               \
   F(cuMemsetD8_v2, CUdeviceptr, unsigned char, std::size_t)                                        \

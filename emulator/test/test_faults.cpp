@@ -1,5 +1,8 @@
 // What a wrong kernel does: the launch succeeds, the next synchronization tells, and the device stays failed.
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "support.h"
 
@@ -145,6 +148,52 @@ TEST(mixed_collectives, {}, "divergent warp: lanes of one mask wait in different
 
 TEST(lane_outside_of_its_own_mask, {}, "thread (2,0,0) is not in the mask of its own __syncwarp") {
   expect_failure(CUDA_ERROR_LAUNCH_FAILED, "not_in_mask", 32);
+}
+
+namespace {
+
+// Copies or fills memory that another stream frees before its turn comes.
+template <class Use>
+void expect_failure_of_a_late_use(Use use) {
+  use_device();
+  CUstream held = nullptr, other = nullptr;
+  CUdeviceptr memory = 0;
+  std::atomic<bool> open = false;
+  RETURNS(0, cuStreamCreate(&held, CU_STREAM_NON_BLOCKING));
+  RETURNS(0, cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  RETURNS(0, cuMemAllocAsync(&memory, 4096, other));
+  RETURNS(0, cuLaunchHostFunc(
+                 held,
+                 [](void* gate) {
+                   while (!*static_cast<std::atomic<bool>*>(gate)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                 },
+                 &open));
+  RETURNS(0, use(memory, held));
+  RETURNS(0, cuMemFreeAsync(memory, other));
+  RETURNS(0, cuStreamSynchronize(other));
+  open = true;
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(held));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+}  // namespace
+
+TEST(fill_of_memory_freed_meanwhile, {}, "cuMemsetD32Async: access to illegal address 0x2") {
+  expect_failure_of_a_late_use([](CUdeviceptr memory, CUstream stream) { return cuMemsetD32Async(memory, 7, 1024, stream); });
+}
+
+TEST(copy_to_memory_freed_meanwhile, {}, "cuMemcpyHtoDAsync_v2: access to illegal address 0x2") {
+  const std::vector<char> host(4096, 1);
+  expect_failure_of_a_late_use(
+      [&](CUdeviceptr memory, CUstream stream) { return cuMemcpyHtoDAsync_v2(memory, host.data(), 4096, stream); });
+}
+
+TEST(copy_from_memory_freed_meanwhile, {}, "cuMemcpyDtoDAsync_v2: access to illegal address 0x2") {
+  use_device();
+  CUdeviceptr to = 0;
+  RETURNS(0, cuMemAlloc_v2(&to, 4096));
+  expect_failure_of_a_late_use(
+      [&](CUdeviceptr memory, CUstream stream) { return cuMemcpyDtoDAsync_v2(to, memory, 4096, stream); });
 }
 
 // A fault of the process itself is none of ours.

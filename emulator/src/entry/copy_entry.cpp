@@ -1,10 +1,14 @@
 // Copies and fills. Device memory is host memory here, so all copies are one; what differs is which ends are checked,
 // and who waits for whom.
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "entry/call.h"
+#include "execution/fault.h"
 #include "model/address_space.h"
 
 using namespace culebra_emu;
@@ -46,10 +50,24 @@ struct Copy {
   void run() const { std::memmove(pointer(to), pointer(from), bytes); }
 };
 
+// What was valid when the call was made may be gone when its turn comes: freed on another stream. A device says so
+// with an error, and so does this, instead of ending the process.
+template <class Work>
+CompletionPtr enqueue(const char* symbol, Stream& stream, Work work) {
+  return stream.enqueue([symbol, work = std::move(work), &device = stream.context().device()] {
+    if (const std::optional<Fault> fault = run_until_fault(work)) {
+      char message[128];
+      std::snprintf(message, sizeof message, "%s: access to illegal address %p", symbol, fault->address);
+      device.fail(CUDA_ERROR_ILLEGAL_ADDRESS, message);
+    }
+  });
+}
+
 // Waits as a call on the legacy default stream does.
-CUresult run_on_default_stream(std::function<void()> work) {
+template <class Work>
+CUresult run_on_default_stream(const char* symbol, Work work) {
   Context& context = *current_context();
-  context.legacy_stream()->enqueue(std::move(work))->wait();
+  enqueue(symbol, *context.legacy_stream(), std::move(work))->wait();
   return context.device().failure();
 }
 
@@ -57,7 +75,7 @@ CUresult copy_now(const char* symbol, const Copy& copy) {
   return call(symbol, kNeedsContext, [&] {
     if (!copy.is_valid()) return CUDA_ERROR_INVALID_VALUE;
     if (copy.bytes == 0) return CUDA_SUCCESS;
-    return run_on_default_stream([copy] { copy.run(); });
+    return run_on_default_stream(symbol, [copy] { copy.run(); });
   });
 }
 
@@ -74,10 +92,10 @@ CUresult copy_async(const char* symbol, Copy copy, CUstream handle) {
         copy.bytes <= kStagedBytes) {
       const auto* source = static_cast<const char*>(pointer(copy.from));
       auto staged = std::make_shared<std::vector<char>>(source, source + copy.bytes);
-      stream->enqueue([copy, staged] { std::memcpy(pointer(copy.to), staged->data(), copy.bytes); });
+      enqueue(symbol, *stream, [copy, staged] { std::memcpy(pointer(copy.to), staged->data(), copy.bytes); });
       return CUDA_SUCCESS;
     }
-    const CompletionPtr done = stream->enqueue([copy] { copy.run(); });
+    const CompletionPtr done = enqueue(symbol, *stream, [copy] { copy.run(); });
     if (is_pageable(copy.from_end, copy.from) || is_pageable(copy.to_end, copy.to)) {
       done->wait();
       return stream->context().device().failure();
@@ -107,7 +125,7 @@ CUresult fill_now(const char* symbol, const Fill<Element>& fill) {
   return call(symbol, kNeedsContext, [&] {
     if (!fill.is_valid()) return CUDA_ERROR_INVALID_VALUE;
     if (fill.count == 0) return CUDA_SUCCESS;
-    return run_on_default_stream([fill] { fill.run(); });
+    return run_on_default_stream(symbol, [fill] { fill.run(); });
   });
 }
 
@@ -118,7 +136,7 @@ CUresult fill_async(const char* symbol, const Fill<Element>& fill, CUstream hand
     const StreamPtr stream = resolve_stream(symbol, handle, result);
     if (stream == nullptr) return result;
     if (!fill.is_valid()) return CUDA_ERROR_INVALID_VALUE;
-    if (fill.count != 0) stream->enqueue([fill] { fill.run(); });
+    if (fill.count != 0) enqueue(symbol, *stream, [fill] { fill.run(); });
     return CUDA_SUCCESS;
   });
 }

@@ -1,9 +1,9 @@
-// Turns a hardware fault inside a kernel (a bad address, a failed alignment check, a stack overflow) into a failed
-// launch, as a GPU does, instead of the end of the process.
+// Turns a hardware fault inside a kernel (a bad address, a failed alignment check, a stack overflow) or a copy into a
+// failed device, as a GPU does, instead of the end of the process.
 #pragma once
 
 #include <csetjmp>
-#include <string>
+#include <optional>
 
 namespace culebra_emu {
 
@@ -44,5 +44,17 @@ class FaultScope {
 
 // The handler needs a stack of its own on each OS thread that runs kernels: a fiber's may be the one that overflowed.
 void prepare_thread_for_faults();
+
+// Runs the work on this OS thread and returns the fault that ended it, if one did. What the work has on its stack is
+// then dropped without being destroyed.
+template <class Work>
+std::optional<Fault> run_until_fault(const Work& work) {
+  prepare_thread_for_faults();
+  FaultScope scope;
+  if (sigsetjmp(scope.landing, 0) != 0) return scope.fault();
+  scope.arm();
+  work();
+  return std::nullopt;
+}
 
 }  // namespace culebra_emu
