@@ -111,6 +111,25 @@ TEST(access_beyond_shared_memory, {}, "access to illegal address") {
   expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "beyond_shared", 1, 1024);
 }
 
+// Between the last byte and the guard page.
+TEST(store_just_beyond_dynamic_shared_memory, {}, "kernel beyond_shared, block (0,0,0): wrote beyond the end of its dynamic shared memory of 1000 bytes") {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "beyond_shared");
+  RETURNS(0, launch(kernel, 1, 1, 1000, nullptr, 999));
+  RETURNS(0, cuCtxSynchronize());
+  RETURNS(0, launch(kernel, 1, 1, 1000, nullptr, 1000));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+TEST(store_between_shared_arrays, {}, "kernel beyond_static_shared, block (0,0,0): wrote beyond the end of a shared array of 40 bytes") {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "beyond_static_shared");
+  RETURNS(0, launch(kernel, 1, 1, 0, nullptr, 9));
+  RETURNS(0, cuCtxSynchronize());
+  RETURNS(0, launch(kernel, 1, 1, 0, nullptr, 19));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
 TEST(stack_overflow, {}, "stack overflow: a thread has 65536 bytes") {
   CUdeviceptr memory = 0;
   use_device();

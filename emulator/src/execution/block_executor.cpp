@@ -8,6 +8,7 @@
 #include <cstring>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace culebra_emu {
@@ -42,20 +43,22 @@ struct BlockExecutor::Warp {
   std::uint32_t waiting = 0;
 };
 
-// A block's shared memory. Every byte is poisoned (it reads as NaN, or as -1) before a block sees it, and an access
-// beyond the end of the dynamic part faults.
+// A block's shared memory. Every byte is poisoned (it reads as NaN, or as -1) before a block sees it. An access far beyond
+// the end faults; the bytes behind each array hold a pattern that shows a store there.
 class BlockExecutor::SharedMemory {
  public:
   // As strict as any use of shared memory demands, and what culebra/platform.cuh promises.
   static constexpr std::uint64_t kAlign = 1024;
-  static constexpr int kPoison = 0xFF;
+  static constexpr std::uint64_t kStaticAlign = 16;
+  static constexpr unsigned char kPoison = 0xFF;
+  static constexpr unsigned char kPattern = 0xC5;
 
   SharedMemory() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
     void* memory = mmap(nullptr, total(), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     memory_ = static_cast<char*>(memory);
-    for (const std::size_t guard : {std::size_t{0}, page_ + kMaxStaticSharedBytes, total() - page_}) {
+    for (const std::size_t guard : {std::size_t{0}, page_ + kStaticRoom, total() - page_}) {
       mprotect(memory_ + guard, page_, PROT_NONE);
     }
   }
@@ -64,38 +67,70 @@ class BlockExecutor::SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   void* begin_block(std::uint32_t dynamic_bytes) {
-    sites_.clear();
+    arrays_.clear();
     static_used_ = 0;
-    const std::size_t rounded = (dynamic_bytes + kAlign - 1) / kAlign * kAlign;
-    char* start = memory_ + total() - page_ - rounded;
-    std::memset(start, kPoison, rounded);
-    return start;
+    const std::uint64_t room = round_up(dynamic_bytes, kAlign);
+    dynamic_ = {nullptr, memory_ + total() - page_ - room, dynamic_bytes, room};
+    dynamic_.prepare();
+    return dynamic_.address;
   }
 
   // Null if the block asks for more than there is.
   void* static_array(const void* key, std::uint64_t bytes, std::uint64_t align) {
-    for (const auto& [known, address] : sites_) {
-      if (known == key) return address;
+    for (const Array& array : arrays_) {
+      if (array.key == key) return array.address;
     }
-    const std::uint64_t offset = (static_used_ + align - 1) / align * align;
+    const std::uint64_t offset = round_up(static_used_, std::max(align, kStaticAlign));
     if (offset + bytes > kMaxStaticSharedBytes) return nullptr;
-    char* address = memory_ + page_ + offset;
-    std::memset(address, kPoison, bytes);
-    sites_.emplace_back(key, address);
+    // Twice as far from the start as on a device: as aligned as there, with a gap of the array's own size behind it.
+    arrays_.push_back({key, memory_ + page_ + 2 * offset, bytes, 2 * round_up(bytes, kStaticAlign)});
+    arrays_.back().prepare();
     static_used_ = offset + bytes;
-    return address;
+    return arrays_.back().address;
   }
 
   std::uint32_t static_used() const { return static_cast<std::uint32_t>(static_used_); }
 
- private:
-  std::size_t total() const {
-    return 3 * page_ + kMaxStaticSharedBytes + kMaxDynamicSharedBytes + kAlign;
+  // A description of the memory that the block wrote beyond, if there is one.
+  std::optional<std::string> find_damage() const {
+    if (!dynamic_.intact()) {
+      return "its dynamic shared memory of " + std::to_string(dynamic_.bytes) + " bytes";
+    }
+    for (const Array& array : arrays_) {
+      if (!array.intact()) return "a shared array of " + std::to_string(array.bytes) + " bytes";
+    }
+    return std::nullopt;
   }
+
+ private:
+  struct Array {
+    const void* key = nullptr;
+    char* address = nullptr;
+    std::uint64_t bytes = 0;
+    // Up to the next array, or to the guard page.
+    std::uint64_t room = 0;
+
+    void prepare() {
+      std::memset(address, kPoison, bytes);
+      std::memset(address + bytes, kPattern, room - bytes);
+    }
+    bool intact() const {
+      return std::all_of(address + bytes, address + room,
+                         [](char byte) { return static_cast<unsigned char>(byte) == kPattern; });
+    }
+  };
+
+  static constexpr std::size_t kStaticRoom = 2 * kMaxStaticSharedBytes;
+
+  static std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+    return (value + unit - 1) / unit * unit;
+  }
+  std::size_t total() const { return 3 * page_ + kStaticRoom + kMaxDynamicSharedBytes + kAlign; }
 
   std::size_t page_;
   char* memory_;
-  std::vector<std::pair<const void*, char*>> sites_;
+  Array dynamic_;
+  std::vector<Array> arrays_;
   std::uint64_t static_used_ = 0;
 };
 
@@ -159,6 +194,11 @@ Outcome BlockExecutor::run(const Launch& launch, Index3 block_index) {
     scope.arm();
     FiberContext::switch_to(scheduler_, idle_fiber().context);
     scope.disarm();
+    if (outcome_.result == CUDA_SUCCESS) {
+      if (const auto damage = shared_->find_damage()) {
+        outcome_ = {CUDA_ERROR_ILLEGAL_ADDRESS, describe_block() + ": wrote beyond the end of " + *damage};
+      }
+    }
   } else {
     scheduler_.after_jump_here();
     outcome_ = describe_fault(scope.fault());
@@ -368,7 +408,7 @@ bool BlockExecutor::try_complete(Warp& warp, std::uint32_t mask) {
 }
 
 void* BlockExecutor::static_shared(const void* key, std::uint64_t bytes, std::uint64_t align) {
-  void* address = shared_->static_array(key, bytes, std::max<std::uint64_t>(align, 16));
+  void* address = shared_->static_array(key, bytes, align);
   if (address == nullptr) {
     fail(CUDA_ERROR_LAUNCH_FAILED, "the block's static shared memory exceeds " +
                                        std::to_string(kMaxStaticSharedBytes) + " bytes");

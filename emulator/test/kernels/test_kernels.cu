@@ -224,3 +224,11 @@ extern "C" __global__ void beyond_shared(int bytes) {
   dynamic[bytes] = 1;
 }
 CULEBRA_KERNEL(beyond_shared, 1, bytes)
+
+extern "C" __global__ void beyond_static_shared(int index) {
+  CULEBRA_SHARED(int, first, 10);
+  CULEBRA_SHARED(int, second, 10);
+  first[index] = 1;
+  second[0] = first[0];
+}
+CULEBRA_KERNEL(beyond_static_shared, 1, index)
