@@ -21,10 +21,18 @@ std::vector<Case>& cases() {
 int failed_checks = 0;
 int checks = 0;
 
-// Runs one case in a new process and returns its complaint; empty if it passed.
-std::string run_in_child(const char* program, const Case& test) {
+constexpr int kSkippedExit = 77;
+
+struct Verdict {
+  enum { kPassed, kFailed, kSkipped } what;
+  // The complaint of a failed case, the reason of a skipped one.
+  std::string text;
+};
+
+// Runs one case in a new process.
+Verdict run_in_child(const char* program, const Case& test) {
   int error_pipe[2];
-  if (pipe(error_pipe) != 0) return "cannot make a pipe";
+  if (pipe(error_pipe) != 0) return {Verdict::kFailed, "cannot make a pipe"};
   const pid_t child = fork();
   if (child == 0) {
     dup2(error_pipe[1], STDERR_FILENO);
@@ -49,8 +57,9 @@ std::string run_in_child(const char* program, const Case& test) {
   int status = 0;
   waitpid(child, &status, 0);
 
-  std::string complaint;
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (signal == 0 && WEXITSTATUS(status) == kSkippedExit) return {Verdict::kSkipped, error_text};
+  std::string complaint;
   if (signal != test.expected_signal) {
     complaint = "ended by signal " + std::to_string(signal) + ", expected " +
                 std::to_string(test.expected_signal);
@@ -59,8 +68,8 @@ std::string run_in_child(const char* program, const Case& test) {
   } else if (error_text.find(test.expected_error_text) == std::string::npos) {
     complaint = "did not write \"" + test.expected_error_text + "\"";
   }
-  if (!complaint.empty()) complaint += "\n" + error_text;
-  return complaint;
+  if (complaint.empty()) return {Verdict::kPassed, ""};
+  return {Verdict::kFailed, complaint + "\n" + error_text};
 }
 
 }  // namespace
@@ -72,6 +81,12 @@ void check(bool ok, const char* file, int line, const std::string& text) {
   if (ok) return;
   ++failed_checks;
   std::fprintf(stderr, "  %s:%d: %s\n", file, line, text.c_str());
+}
+
+void skip(const char* reason) {
+  std::fputs(reason, stderr);
+  // At once: whatever the case has begun is of no interest.
+  _exit(kSkippedExit);
 }
 
 }  // namespace culebra_test
@@ -91,15 +106,23 @@ int main(int argc, char** argv) {
   }
   int passed = 0;
   int failed = 0;
+  int skipped = 0;
   for (const Case& test : cases()) {
-    const std::string complaint = run_in_child("/proc/self/exe", test);
-    if (complaint.empty()) {
-      ++passed;
-    } else {
-      ++failed;
-      std::printf("FAILED %s: %s\n", test.name, complaint.c_str());
+    const Verdict verdict = run_in_child("/proc/self/exe", test);
+    switch (verdict.what) {
+      case Verdict::kPassed:
+        ++passed;
+        break;
+      case Verdict::kFailed:
+        ++failed;
+        std::printf("FAILED %s: %s\n", test.name, verdict.text.c_str());
+        break;
+      case Verdict::kSkipped:
+        ++skipped;
+        std::printf("skipped %s: %s\n", test.name, verdict.text.c_str());
+        break;
     }
   }
-  std::printf("emulator: %d passed, %d failed\n", passed, failed);
+  std::printf("emulator: %d passed, %d failed, %d skipped\n", passed, failed, skipped);
   return failed == 0 ? 0 : 1;
 }

@@ -27,6 +27,9 @@ struct Registration {
 // One line of a failed check; the case goes on, so that one run shows all that is wrong.
 void check(bool ok, const char* file, int line, const std::string& text);
 
+// Ends the case, which cannot run here: it is counted, with the reason, as neither passed nor failed.
+[[noreturn]] void skip(const char* reason);
+
 template <class T>
 std::string show(const T& value) {
   if constexpr (std::is_enum_v<T>) {

@@ -144,11 +144,26 @@ TEST(foreign_images_have_their_codes) {
   CHECK_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
 }
 
-TEST(a_gpu_cubin_is_refused) {
-  const char* path = std::getenv("CULEBRA_TEST_CUBIN");
+// As nvcc writes it, as far as the emulator looks: the header of an image, and a section .nv.info in place of ours.
+TEST(an_elf_with_gpu_code_is_refused) {
   use_device();
-  // Only where nvcc is.
-  if (path == nullptr || *path == '\0') return;
+  std::string image = test_image();
+  const std::string ours(".culebra.abi\0", 13);
+  std::string theirs = ".nv.info";
+  theirs.resize(ours.size());
+  const std::size_t name = image.rfind(ours);
+  CHECK(name != std::string::npos);
+  image.replace(name, ours.size(), theirs);
+  RETURNS(209, load(image));
+  // Without either it is nobody's.
+  image.replace(name, ours.size(), ours.size(), '\0');
+  RETURNS(200, load(image));
+}
+
+TEST(a_cubin_of_nvcc_is_refused) {
+  const char* path = std::getenv("CULEBRA_TEST_CUBIN");
+  if (path == nullptr || *path == '\0') skip("no nvcc to make a cubin with");
+  use_device();
   RETURNS(209, load(read_file(path)));
 }
 
