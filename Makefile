@@ -93,9 +93,9 @@ gpu-bundle: build build/libculebra-baseline.so ## Pack what a machine with a GPU
 	@$(MAKE) -C kernels-cu test-root runner ARCHS='$(BUNDLE_ARCHS)'
 	@make/gpu-bundle.sh '$(BUNDLE_ARCHS)'
 
-# Hand-written C++ and CUDA. clang-format is not needed to build or to test, and is left out with a notice where missing.
+# Hand-written C, C++ and CUDA. clang-format is not needed to build or to test, and is left out with a notice where missing.
 CLANG_FORMAT ?= $(shell command -v clang-format)
-CPP_SOURCES = $(shell git ls-files '*.h' '*.cpp' '*.cu' '*.cuh')
+CPP_SOURCES = $(shell git ls-files '*.h' '*.c' '*.cpp' '*.cu' '*.cuh')
 
 format: ## Format Java, C++ and CUDA sources
 	@$(MVN) spotless:apply

@@ -206,7 +206,7 @@ unsigned __match_any_sync(unsigned mask, T value,
 CULEBRA_EMU_REDUCE_SYNC(add, unsigned, a + b)
 CULEBRA_EMU_REDUCE_SYNC(min, unsigned, a < b ? a : b)
 CULEBRA_EMU_REDUCE_SYNC(max, unsigned, a < b ? b : a)
-CULEBRA_EMU_REDUCE_SYNC(and, unsigned, a & b)
+CULEBRA_EMU_REDUCE_SYNC(and, unsigned, (a & b))
 CULEBRA_EMU_REDUCE_SYNC(or, unsigned, a | b)
 CULEBRA_EMU_REDUCE_SYNC(xor, unsigned, a ^ b)
 CULEBRA_EMU_REDUCE_SYNC(add, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
