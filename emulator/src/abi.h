@@ -1,5 +1,5 @@
-// The part of the driver's binary interface that the emulator speaks, declared anew: no header of NVIDIA is needed.
-// test/check_abi.cpp compares it with cuda.h where the toolkit is.
+// The part of the driver's binary interface that the emulator speaks, declared anew: no header of
+// NVIDIA is needed. test/check_abi.cpp compares it with cuda.h where the toolkit is.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ class Module;
 class Stream;
 }  // namespace culebra_emu
 
-// The driver's opaque handles. Streams have small numbers with a meaning, so they are looked up, never dereferenced.
+// The driver's opaque handles. Streams have small numbers with a meaning, so they are looked up,
+// never dereferenced.
 using CUcontext = culebra_emu::Context*;
 using CUevent = culebra_emu::Event*;
 using CUfunction = culebra_emu::Function*;

@@ -60,7 +60,8 @@ Config read() {
   config.memory_bytes = number("CULEBRA_EMU_MEMORY", default_memory());
   config.fail_allocation = number("CULEBRA_EMU_OOM_AT", 0);
   config.slow_kernel_ms = number("CULEBRA_EMU_SLOW_KERNEL_MS", 0);
-  if (const char* missing = std::getenv("CULEBRA_EMU_MISSING")) config.missing = split(missing, ',');
+  if (const char* missing = std::getenv("CULEBRA_EMU_MISSING"))
+    config.missing = split(missing, ',');
   config.failures = failures();
   return config;
 }

@@ -1,4 +1,5 @@
-// What the environment asks for: the size of the emulated machine, and faults on demand. README.md documents each.
+// What the environment asks for: the size of the emulated machine, and faults on demand. README.md
+// documents each.
 #pragma once
 
 #include <cstdint>

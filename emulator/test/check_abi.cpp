@@ -1,4 +1,5 @@
-// Compares src/abi.h with NVIDIA's cuda.h. Compiled only where the toolkit is; there is nothing to run.
+// Compares src/abi.h with NVIDIA's cuda.h. Compiled only where the toolkit is; there is nothing to
+// run.
 #include <cuda.h>
 
 #include <cstddef>
@@ -10,8 +11,10 @@ namespace ours {
 }  // namespace ours
 
 #define SAME(name) static_assert(static_cast<int>(ours::name) == static_cast<int>(::name), #name)
-#define SAME_LAYOUT(type) static_assert(sizeof(ours::type) == sizeof(::type) && alignof(ours::type) == alignof(::type))
-#define SAME_OFFSET(type, field) static_assert(offsetof(ours::type, field) == offsetof(::type, field))
+#define SAME_LAYOUT(type) \
+  static_assert(sizeof(ours::type) == sizeof(::type) && alignof(ours::type) == alignof(::type))
+#define SAME_OFFSET(type, field) \
+  static_assert(offsetof(ours::type, field) == offsetof(::type, field))
 
 #define RESULT(name, code, text) SAME(CUDA_##name);
 #include "results.inc"

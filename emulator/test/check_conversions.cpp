@@ -1,4 +1,5 @@
-// Compares the shim's 16-bit conversions with those of NVIDIA's headers, bit for bit. Built only where the toolkit is.
+// Compares the shim's 16-bit conversions with those of NVIDIA's headers, bit for bit. Built only
+// where the toolkit is.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -36,13 +37,15 @@ std::uint16_t bits(__nv_bfloat16 value) { return static_cast<__nv_bfloat16_raw>(
 void check_float(std::uint32_t pattern) {
   const auto value = std::bit_cast<float>(pattern);
   check("float to half", pattern, Half::from_float(value), bits(__float2half_rn(value)));
-  check("float to bfloat16", pattern, Bfloat16::from_float(value), bits(__float2bfloat16_rn(value)));
+  check("float to bfloat16", pattern, Bfloat16::from_float(value),
+        bits(__float2bfloat16_rn(value)));
 }
 
 void check_double(std::uint64_t pattern) {
   const auto value = std::bit_cast<double>(pattern);
   check("double to half", pattern, Half::from_double(value), bits(__double2half(value)));
-  check("double to bfloat16", pattern, Bfloat16::from_double(value), bits(__double2bfloat16(value)));
+  check("double to bfloat16", pattern, Bfloat16::from_double(value),
+        bits(__double2bfloat16(value)));
 }
 
 }  // namespace
@@ -54,11 +57,15 @@ int main() {
           std::bit_cast<std::uint32_t>(__half2float(__half(__half_raw{raw}))));
     check("bfloat16 to float", pattern, std::bit_cast<std::uint32_t>(Bfloat16::to_float(raw)),
           std::bit_cast<std::uint32_t>(__bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{raw}))));
-    // Around each float that is halfway between two narrow values: the exact tie and its neighbours.
-    for (const std::uint32_t base : {std::bit_cast<std::uint32_t>(Half::to_float(raw)), pattern << 16}) {
-      for (const std::uint32_t tail : {0u, 1u, 0xFFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u}) {
+    // Around each float that is halfway between two narrow values: the exact tie and its
+    // neighbours.
+    for (const std::uint32_t base :
+         {std::bit_cast<std::uint32_t>(Half::to_float(raw)), pattern << 16}) {
+      for (const std::uint32_t tail :
+           {0u, 1u, 0xFFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u}) {
         check_float(base + tail);
-        check_double(std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(base + tail))));
+        check_double(
+            std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(base + tail))));
         check_double((static_cast<std::uint64_t>(base + tail) << 32) + 1);
       }
     }
@@ -71,7 +78,7 @@ int main() {
     check_double((pattern & 0x800FFFFFFFFFFFFFull) | ((1023 - 150 + (pattern >> 52) % 300) << 52));
     check_double(pattern);
   }
-  std::printf("check_conversions: %llu passed, %llu failed\n", static_cast<unsigned long long>(passed),
-              static_cast<unsigned long long>(failed));
+  std::printf("check_conversions: %llu passed, %llu failed\n",
+              static_cast<unsigned long long>(passed), static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;
 }

@@ -115,11 +115,11 @@ inline void* driver_library() {
 }
 
 inline void open_driver() {
-#define F(symbol, ...)                                                                \
+#define F(symbol, ...)                                                                    \
   symbol = reinterpret_cast<CUresult (*)(__VA_ARGS__)>(dlsym(driver_library(), #symbol)); \
-  if (symbol == nullptr) {                                                            \
-    std::fprintf(stderr, "no " #symbol "\n");                                         \
-    std::exit(2);                                                                     \
+  if (symbol == nullptr) {                                                                \
+    std::fprintf(stderr, "no " #symbol "\n");                                             \
+    std::exit(2);                                                                         \
   }
   CULEBRA_TEST_FUNCTIONS(F)
 #undef F

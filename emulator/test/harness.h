@@ -27,7 +27,8 @@ struct Registration {
 // One line of a failed check; the case goes on, so that one run shows all that is wrong.
 void check(bool ok, const char* file, int line, const std::string& text);
 
-// Ends the case, which cannot run here: it is counted, with the reason, as neither passed nor failed.
+// Ends the case, which cannot run here: it is counted, with the reason, as neither passed nor
+// failed.
 [[noreturn]] void skip(const char* reason);
 
 template <class T>
@@ -52,13 +53,15 @@ void check_equal(const A& actual, const B& expected, const char* text, const cha
 
 }  // namespace culebra_test
 
-#define TEST(name, ...)                                                                       \
-  static void test_##name();                                                                  \
-  static const culebra_test::Registration registration_##name({#name, &test_##name __VA_OPT__(, ) __VA_ARGS__}); \
+#define TEST(name, ...)                                        \
+  static void test_##name();                                   \
+  static const culebra_test::Registration registration_##name( \
+      {#name, &test_##name __VA_OPT__(, ) __VA_ARGS__});       \
   static void test_##name()
 
 #define CHECK(condition) culebra_test::check(condition, __FILE__, __LINE__, #condition)
 #define CHECK_EQ(actual, expected) \
   culebra_test::check_equal(actual, expected, #actual, __FILE__, __LINE__)
 // A driver call and its code.
-#define RETURNS(code, call) culebra_test::check_equal(static_cast<int>(call), code, #call, __FILE__, __LINE__)
+#define RETURNS(code, call) \
+  culebra_test::check_equal(static_cast<int>(call), code, #call, __FILE__, __LINE__)

@@ -47,8 +47,8 @@ inline CUfunction function(CUmodule module, const char* name) {
 }
 
 template <class... Args>
-CUresult launch(CUfunction function, unsigned grid, unsigned block, unsigned shared_bytes, CUstream stream,
-                Args... args) {
+CUresult launch(CUfunction function, unsigned grid, unsigned block, unsigned shared_bytes,
+                CUstream stream, Args... args) {
   void* pointers[] = {&args..., nullptr};
   return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared_bytes, stream, pointers, nullptr);
 }
@@ -65,7 +65,9 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  void upload() { RETURNS(CUDA_SUCCESS, cuMemcpyHtoD_v2(address, host.data(), host.size() * sizeof(T))); }
+  void upload() {
+    RETURNS(CUDA_SUCCESS, cuMemcpyHtoD_v2(address, host.data(), host.size() * sizeof(T)));
+  }
   // Waits for all streams.
   void download() {
     RETURNS(CUDA_SUCCESS, cuCtxSynchronize());

@@ -27,7 +27,8 @@ TEST(a_forked_child_has_no_driver) {
   if (child == 0) {
     int count = 0;
     CUdeviceptr memory = 0;
-    const bool refused = cuInit(0) == 3 && cuDeviceGetCount(&count) == 3 && cuMemAlloc_v2(&memory, 64) == 3;
+    const bool refused =
+        cuInit(0) == 3 && cuDeviceGetCount(&count) == 3 && cuMemAlloc_v2(&memory, 64) == 3;
     _exit(refused ? 0 : 1);
   }
   int status = 0;
@@ -56,9 +57,9 @@ TEST(device_says_what_it_is) {
   CHECK_EQ(std::string(name), "0000:01:00.0");
   const struct {
     int attribute, value;
-  } expected[] = {{1, 1024}, {4, 64},  {5, 2147483647}, {6, 65535}, {8, 49152}, {10, 32},
-                  {16, 132}, {39, 2048}, {75, 9},       {76, 0},    {81, 233472}, {97, 232448},
-                  {106, 32}, {111, 1024}, {115, 1},     {147, 0}};
+  } expected[] = {{1, 1024}, {4, 64},     {5, 2147483647}, {6, 65535}, {8, 49152},   {10, 32},
+                  {16, 132}, {39, 2048},  {75, 9},         {76, 0},    {81, 233472}, {97, 232448},
+                  {106, 32}, {111, 1024}, {115, 1},        {147, 0}};
   for (const auto& attribute : expected) {
     RETURNS(0, cuDeviceGetAttribute(&value, attribute.attribute, 0));
     CHECK_EQ(value, attribute.value);
@@ -107,7 +108,8 @@ TEST(stub_library, {"CULEBRA_EMU_STUB=1"}) {
   RETURNS(34, cuGetErrorName(CUDA_SUCCESS, &name));
 }
 
-TEST(a_misspelt_switch_is_refused, {"CULEBRA_EMU_DEVICES=two"}, "CULEBRA_EMU_DEVICES=two: expected a number", 6) {
+TEST(a_misspelt_switch_is_refused, {"CULEBRA_EMU_DEVICES=two"},
+     "CULEBRA_EMU_DEVICES=two: expected a number", 6) {
   cuInit(0);
 }
 
@@ -170,10 +172,10 @@ TEST(current_context_belongs_to_the_thread) {
 
 TEST(every_result_has_its_name_and_a_text) {
   const char* text = nullptr;
-#define RESULT(name, code, description)                  \
-  RETURNS(0, cuGetErrorName(CUDA_##name, &text));         \
-  CHECK_EQ(std::string(text), "CUDA_" #name);             \
-  RETURNS(0, cuGetErrorString(CUDA_##name, &text));       \
+#define RESULT(name, code, description)             \
+  RETURNS(0, cuGetErrorName(CUDA_##name, &text));   \
+  CHECK_EQ(std::string(text), "CUDA_" #name);       \
+  RETURNS(0, cuGetErrorString(CUDA_##name, &text)); \
   CHECK(std::strlen(text) > 0);
 #include "results.inc"
 #undef RESULT
@@ -185,11 +187,11 @@ TEST(entry_points_are_found_by_base_name_and_version) {
   void* address = nullptr;
   CUdriverProcAddressQueryResult status;
   std::size_t count = 0;
-#define DRIVER_FUNCTION(symbol, base, version)                                    \
-  RETURNS(0, cuGetProcAddress_v2(#base, &address, version, 0, &status));           \
-  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);                                   \
-  CHECK_EQ(address, dlsym(driver_library(), #symbol));                             \
-  CHECK(address != nullptr);                                                       \
+#define DRIVER_FUNCTION(symbol, base, version)                           \
+  RETURNS(0, cuGetProcAddress_v2(#base, &address, version, 0, &status)); \
+  CHECK_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);                         \
+  CHECK_EQ(address, dlsym(driver_library(), #symbol));                   \
+  CHECK(address != nullptr);                                             \
   ++count;
 #include "driver_functions.inc"
 #undef DRIVER_FUNCTION
@@ -242,15 +244,17 @@ TEST(injected_failures, {"CULEBRA_EMU_FAIL=cuMemAlloc:2:46,cuStreamCreate:*:999"
 }
 
 TEST(unmodelled_functions_say_so) {
-  for (const char* symbol : {"cuMemAllocManaged", "cuGraphCreate", "cuTensorMapEncodeTiled", "cuCtxCreate_v4"}) {
+  for (const char* symbol :
+       {"cuMemAllocManaged", "cuGraphCreate", "cuTensorMapEncodeTiled", "cuCtxCreate_v4"}) {
     const auto call = reinterpret_cast<CUresult (*)()>(dlsym(driver_library(), symbol));
     CHECK(call != nullptr);
     RETURNS(801, call());
   }
 }
 
-TEST(report_at_exit, {"CULEBRA_EMU_REPORT=1"},
-     "culebra-emulator: at exit: 1 streams, 2 events, 1 modules, 1 device allocations, 1 pinned host allocations are left") {
+TEST(
+    report_at_exit, {"CULEBRA_EMU_REPORT=1"},
+    "culebra-emulator: at exit: 1 streams, 2 events, 1 modules, 1 device allocations, 1 pinned host allocations are left") {
   use_device();
   CUstream stream = nullptr;
   CUevent event = nullptr;

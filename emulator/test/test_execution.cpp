@@ -18,10 +18,12 @@ TEST(axpy_computes) {
   }
   x.upload();
   y.upload();
-  RETURNS(0, launch(axpy, 40, 256, 0, nullptr, y.address, x.address, 2.0f, static_cast<long long>(kCount)));
+  RETURNS(0, launch(axpy, 40, 256, 0, nullptr, y.address, x.address, 2.0f,
+                    static_cast<long long>(kCount)));
   y.download();
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < kCount; ++i) wrong += y.host[i] != 1.0f + 2.0f * static_cast<float>(i);
+  for (std::size_t i = 0; i < kCount; ++i)
+    wrong += y.host[i] != 1.0f + 2.0f * static_cast<float>(i);
   CHECK_EQ(wrong, 0u);
 }
 
@@ -39,7 +41,8 @@ TEST(threads_know_their_coordinates) {
         for (unsigned long long tz = 0; tz < 2; ++tz)
           for (unsigned long long ty = 0; ty < 3; ++ty)
             for (unsigned long long tx = 0; tx < 7; ++tx)
-              wrong += out.host[i++] != ((bx << 40) | (by << 32) | (bz << 24) | (tx << 12) | (ty << 6) | tz);
+              wrong += out.host[i++] !=
+                       ((bx << 40) | (by << 32) | (bz << 24) | (tx << 12) | (ty << 6) | tz);
   CHECK_EQ(wrong, 0u);
 }
 
@@ -66,8 +69,16 @@ TEST(a_struct_parameter_arrives_bit_by_bit) {
   CHECK_EQ(bytes, sizeof(Everything));
   Everything in;
   std::memset(&in, 0, sizeof in);
-  in = {-128, -32768, -2147483647 - 1, -9'223'372'036'854'775'807 - 1, 255, -0.0f,
-        std::bit_cast<double>(0x7FF8DEADBEEF0001ull), 0xFE01, 0x0001, 0x123456789ABCDEF0};
+  in = {-128,
+        -32768,
+        -2147483647 - 1,
+        -9'223'372'036'854'775'807 - 1,
+        255,
+        -0.0f,
+        std::bit_cast<double>(0x7FF8DEADBEEF0001ull),
+        0xFE01,
+        0x0001,
+        0x123456789ABCDEF0};
   Buffer<unsigned char> out(sizeof in);
   RETURNS(0, launch(echo, 1, 1, 0, nullptr, out.address, in));
   out.download();
@@ -157,7 +168,8 @@ TEST(fibers_are_used_again) {
     RETURNS(0, launch(kernel, 500, threads, 0, nullptr, out.address, in.address, 1));
     out.download();
     std::size_t wrong = 0;
-    for (std::size_t i = 0; i < std::size_t{500} * threads; ++i) wrong += out.host[i] != 2.0f * static_cast<float>(threads);
+    for (std::size_t i = 0; i < std::size_t{500} * threads; ++i)
+      wrong += out.host[i] != 2.0f * static_cast<float>(threads);
     CHECK_EQ(wrong, 0u);
   }
 }

@@ -1,4 +1,5 @@
-// What a wrong kernel does: the launch succeeds, the next synchronization tells, and the device stays failed.
+// What a wrong kernel does: the launch succeeds, the next synchronization tells, and the device
+// stays failed.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -77,7 +78,8 @@ TEST(store_far_beyond_an_allocation, {}, "access to illegal address") {
   expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, memory + 1024, 1);
 }
 
-// AddressSanitizer sees the very instruction, and ends the process; without it the emulator looks afterwards.
+// AddressSanitizer sees the very instruction, and ends the process; without it the emulator looks
+// afterwards.
 #if defined(__SANITIZE_ADDRESS__)
 #define WRITE_IS_SEEN {}, "AddressSanitizer: use-after-poison", 0, 1
 #else
@@ -112,7 +114,9 @@ TEST(access_beyond_shared_memory, {}, "access to illegal address") {
 }
 
 // Between the last byte and the guard page.
-TEST(store_just_beyond_dynamic_shared_memory, {}, "kernel beyond_shared, block (0,0,0): wrote beyond the end of its dynamic shared memory of 1000 bytes") {
+TEST(
+    store_just_beyond_dynamic_shared_memory, {},
+    "kernel beyond_shared, block (0,0,0): wrote beyond the end of its dynamic shared memory of 1000 bytes") {
   use_device();
   const CUfunction kernel = function(load_test_module(), "beyond_shared");
   RETURNS(0, launch(kernel, 1, 1, 1000, nullptr, 999));
@@ -121,7 +125,9 @@ TEST(store_just_beyond_dynamic_shared_memory, {}, "kernel beyond_shared, block (
   RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
-TEST(store_between_shared_arrays, {}, "kernel beyond_static_shared, block (0,0,0): wrote beyond the end of a shared array of 40 bytes") {
+TEST(
+    store_between_shared_arrays, {},
+    "kernel beyond_static_shared, block (0,0,0): wrote beyond the end of a shared array of 40 bytes") {
   use_device();
   const CUfunction kernel = function(load_test_module(), "beyond_static_shared");
   RETURNS(0, launch(kernel, 1, 1, 0, nullptr, 9));
@@ -146,15 +152,19 @@ TEST(integer_division_by_zero, {}, "integer division by zero") {
   expect_failure(CUDA_ERROR_LAUNCH_FAILED, "divide", 1, memory, 0);
 }
 
-TEST(divergent_barrier, {}, "kernel divergent_barrier, block (0,0,0): divergent barrier: the threads of the block wait at different barriers; "
-                            "threads 0-31 (32 of them) wait at __syncthreads in test_kernels.cu:") {
+TEST(
+    divergent_barrier, {},
+    "kernel divergent_barrier, block (0,0,0): divergent barrier: the threads of the block wait at different barriers; "
+    "threads 0-31 (32 of them) wait at __syncthreads in test_kernels.cu:") {
   CUdeviceptr memory = 0;
   use_device();
   RETURNS(0, cuMemAlloc_v2(&memory, 64));
   expect_failure(CUDA_ERROR_LAUNCH_FAILED, "divergent_barrier", 64, memory);
 }
 
-TEST(deadlock, {}, "deadlock: no thread can go on; threads 0-6,8-63 (63 of them) wait at __syncthreads in test_kernels.cu:") {
+TEST(
+    deadlock, {},
+    "deadlock: no thread can go on; threads 0-6,8-63 (63 of them) wait at __syncthreads in test_kernels.cu:") {
   expect_failure(CUDA_ERROR_LAUNCH_FAILED, "barrier_deadlock", 64);
 }
 
@@ -184,7 +194,8 @@ void expect_failure_of_a_late_use(Use use) {
   RETURNS(0, cuLaunchHostFunc(
                  held,
                  [](void* gate) {
-                   while (!*static_cast<std::atomic<bool>*>(gate)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                   while (!*static_cast<std::atomic<bool>*>(gate))
+                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
                  },
                  &open));
   RETURNS(0, use(memory, held));
@@ -198,21 +209,25 @@ void expect_failure_of_a_late_use(Use use) {
 }  // namespace
 
 TEST(fill_of_memory_freed_meanwhile, {}, "cuMemsetD32Async: access to illegal address 0x2") {
-  expect_failure_of_a_late_use([](CUdeviceptr memory, CUstream stream) { return cuMemsetD32Async(memory, 7, 1024, stream); });
+  expect_failure_of_a_late_use([](CUdeviceptr memory, CUstream stream) {
+    return cuMemsetD32Async(memory, 7, 1024, stream);
+  });
 }
 
 TEST(copy_to_memory_freed_meanwhile, {}, "cuMemcpyHtoDAsync_v2: access to illegal address 0x2") {
   const std::vector<char> host(4096, 1);
-  expect_failure_of_a_late_use(
-      [&](CUdeviceptr memory, CUstream stream) { return cuMemcpyHtoDAsync_v2(memory, host.data(), 4096, stream); });
+  expect_failure_of_a_late_use([&](CUdeviceptr memory, CUstream stream) {
+    return cuMemcpyHtoDAsync_v2(memory, host.data(), 4096, stream);
+  });
 }
 
 TEST(copy_from_memory_freed_meanwhile, {}, "cuMemcpyDtoDAsync_v2: access to illegal address 0x2") {
   use_device();
   CUdeviceptr to = 0;
   RETURNS(0, cuMemAlloc_v2(&to, 4096));
-  expect_failure_of_a_late_use(
-      [&](CUdeviceptr memory, CUstream stream) { return cuMemcpyDtoDAsync_v2(to, memory, 4096, stream); });
+  expect_failure_of_a_late_use([&](CUdeviceptr memory, CUstream stream) {
+    return cuMemcpyDtoDAsync_v2(to, memory, 4096, stream);
+  });
 }
 
 // A fault of the process itself is none of ours.
@@ -224,7 +239,8 @@ TEST(faults_outside_of_kernels_still_end_the_process, {}, "", SIGSEGV) {
   *reinterpret_cast<volatile int*>(address) = 1;
 }
 
-TEST(query_of_a_destroyed_stream, {}, "cuStreamQuery: the stream was destroyed or never existed", SIGABRT) {
+TEST(query_of_a_destroyed_stream, {}, "cuStreamQuery: the stream was destroyed or never existed",
+     SIGABRT) {
   use_device();
   CUstream stream = nullptr;
   RETURNS(0, cuStreamCreate(&stream, 0));

@@ -25,7 +25,8 @@ class AtTheEdge {
   explicit AtTheEdge(const std::string& bytes) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     length_ = (bytes.size() / page + 2) * page;
-    memory_ = static_cast<char*>(mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory_ = static_cast<char*>(
+        mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(memory_ + length_ - page, page, PROT_NONE);
     data_ = memory_ + length_ - page - bytes.size();
     std::memcpy(data_, bytes.data(), bytes.size());
@@ -56,8 +57,16 @@ TEST(a_truncated_image_is_refused_wherever_it_ends) {
   use_device();
   const std::string& image = test_image();
   const Elf64_Ehdr header = header_of(image);
-  std::set<std::size_t> cuts = {0, 1, 4, 63, 64, header.e_shoff, image.size() - 1,
-                                image.size() / 20, image.size() / 2, image.size() / 10 * 9};
+  std::set<std::size_t> cuts = {0,
+                                1,
+                                4,
+                                63,
+                                64,
+                                header.e_shoff,
+                                image.size() - 1,
+                                image.size() / 20,
+                                image.size() / 2,
+                                image.size() / 10 * 9};
   for (int i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section;
     std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
@@ -92,7 +101,8 @@ TEST(a_damaged_image_is_refused_whichever_byte_it_is) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
     const CUresult result = load(damaged);
     // (Bytes between sections and a few header fields mean nothing.)
-    CHECK(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_NO_BINARY_FOR_GPU);
+    CHECK(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_IMAGE ||
+          result == CUDA_ERROR_NO_BINARY_FOR_GPU);
     ++tried;
     return result;
   };
@@ -132,7 +142,8 @@ TEST(foreign_images_have_their_codes) {
   RETURNS(200, load(with_header(image, header)));
   RETURNS(221, load("//\n// a comment\n//\n.version 8.0\n.target sm_90\n"));
   const std::uint32_t fatbin = 0xBA55ED50;
-  RETURNS(209, load(std::string(reinterpret_cast<const char*>(&fatbin), 4) + std::string(64, '\0')));
+  RETURNS(209,
+          load(std::string(reinterpret_cast<const char*>(&fatbin), 4) + std::string(64, '\0')));
 
   char log[256] = {};
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -144,7 +155,8 @@ TEST(foreign_images_have_their_codes) {
   CHECK_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
 }
 
-// As nvcc writes it, as far as the emulator looks: the header of an image, and a section .nv.info in place of ours.
+// As nvcc writes it, as far as the emulator looks: the header of an image, and a section .nv.info
+// in place of ours.
 TEST(an_elf_with_gpu_code_is_refused) {
   use_device();
   std::string image = test_image();
@@ -197,9 +209,7 @@ TEST(module_functions) {
   CHECK_EQ(found, again);
   RETURNS(0, cuModuleGetFunctionCount(&count, module));
   CHECK(count > 20);
-  const struct {
-    std::size_t offset, bytes;
-  } expected[] = {{0, 8}, {8, 8}, {16, 4}, {24, 8}};
+  const struct { std::size_t offset, bytes; } expected[] = {{0, 8}, {8, 8}, {16, 4}, {24, 8}};
   for (std::size_t i = 0; i < 4; ++i) {
     std::size_t offset = 99, bytes = 99;
     RETURNS(0, cuFuncGetParamInfo(found, i, &offset, &bytes));
@@ -222,12 +232,14 @@ TEST(libraries) {
   unsigned count = 0;
   const char* name = nullptr;
   // Loading is lazy: junk is told of later.
-  RETURNS(0, cuLibraryLoadData(&junk, "junk, and more junk to fill the space of a header", nullptr, nullptr, 0, nullptr, nullptr, 0));
+  RETURNS(0, cuLibraryLoadData(&junk, "junk, and more junk to fill the space of a header", nullptr,
+                               nullptr, 0, nullptr, nullptr, 0));
   RETURNS(200, cuLibraryGetKernel(&kernel, junk, "axpy"));
   RETURNS(0, cuLibraryUnload(junk));
   RETURNS(400, cuLibraryUnload(junk));
 
-  RETURNS(0, cuLibraryLoadData(&library, test_image().data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  RETURNS(0, cuLibraryLoadData(&library, test_image().data(), nullptr, nullptr, 0, nullptr, nullptr,
+                               0));
   RETURNS(500, cuLibraryGetKernel(&kernel, library, "absent"));
   RETURNS(0, cuLibraryGetKernel(&kernel, library, "store"));
   RETURNS(0, cuKernelGetName(&name, kernel));
@@ -246,8 +258,10 @@ TEST(libraries) {
   CHECK_EQ(value.host[0], 6);
   // A kernel's setting is its functions' too.
   int bytes = 0;
-  RETURNS(0, cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100'000, kernel, 0));
-  RETURNS(0, cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, as_function));
+  RETURNS(
+      0, cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100'000, kernel, 0));
+  RETURNS(0,
+          cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, as_function));
   CHECK_EQ(bytes, 100'000);
   RETURNS(0, cuLibraryUnload(library));
   RETURNS(400, launch(as_function, 1, 1, 0, nullptr, value.address, 4));
@@ -262,14 +276,18 @@ TEST(a_launch_outside_of_the_limits_is_refused) {
     unsigned gx, gy, gz, bx, by, bz, shared;
     int code;
   } cases[] = {
-      {1, 1, 1, 1, 1, 1, 0, 0},          {0, 1, 1, 1, 1, 1, 0, 1},     {1, 1, 0, 1, 1, 1, 0, 1},
-      {1, 1, 1, 0, 1, 1, 0, 1},          {1, 1, 1, 1024, 1, 1, 0, 0},  {1, 1, 1, 1025, 1, 1, 0, 1},
-      {1, 1, 1, 1, 1, 65, 0, 1},         {1, 1, 1, 32, 33, 1, 0, 1},   {1, 1, 1, 4, 4, 64, 0, 0},
-      {1, 65536, 1, 1, 1, 1, 0, 1},      {1, 1, 65536, 1, 1, 1, 0, 1}, {0x80000000, 1, 1, 1, 1, 1, 0, 1},
-      {1, 1, 1, 65536, 65536, 1, 0, 1},  {1, 1, 1, 1, 1, 1, 49152, 0}, {1, 1, 1, 1, 1, 1, 49153, 1},
+      {1, 1, 1, 1, 1, 1, 0, 0},         {0, 1, 1, 1, 1, 1, 0, 1},
+      {1, 1, 0, 1, 1, 1, 0, 1},         {1, 1, 1, 0, 1, 1, 0, 1},
+      {1, 1, 1, 1024, 1, 1, 0, 0},      {1, 1, 1, 1025, 1, 1, 0, 1},
+      {1, 1, 1, 1, 1, 65, 0, 1},        {1, 1, 1, 32, 33, 1, 0, 1},
+      {1, 1, 1, 4, 4, 64, 0, 0},        {1, 65536, 1, 1, 1, 1, 0, 1},
+      {1, 1, 65536, 1, 1, 1, 0, 1},     {0x80000000, 1, 1, 1, 1, 1, 0, 1},
+      {1, 1, 1, 65536, 65536, 1, 0, 1}, {1, 1, 1, 1, 1, 1, 49152, 0},
+      {1, 1, 1, 1, 1, 1, 49153, 1},
   };
   for (const auto& c : cases) {
-    RETURNS(c.code, cuLaunchKernel(nothing, c.gx, c.gy, c.gz, c.bx, c.by, c.bz, c.shared, nullptr, nullptr, nullptr));
+    RETURNS(c.code, cuLaunchKernel(nothing, c.gx, c.gy, c.gz, c.bx, c.by, c.bz, c.shared, nullptr,
+                                   nullptr, nullptr));
   }
   RETURNS(1, cuFuncSetAttribute(nothing, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232449));
   RETURNS(1, cuFuncSetAttribute(nothing, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000));
@@ -279,7 +297,8 @@ TEST(a_launch_outside_of_the_limits_is_refused) {
   Buffer<unsigned> out(512);
   RETURNS(701, launch(function(module, "fill"), 1, 512, 0, nullptr, out.address, 1u, 512u));
   // Parameters, but no list of them.
-  RETURNS(1, cuLaunchKernel(function(module, "store"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  RETURNS(
+      1, cuLaunchKernel(function(module, "store"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
   RETURNS(0, cuCtxSynchronize());
 }
 
@@ -292,7 +311,8 @@ TEST(parameters_as_one_block) {
     int value;
   } block = {value.address, 77};
   const auto launch_with = [&](std::size_t bytes) {
-    void* extra[] = {reinterpret_cast<void*>(1), &block, reinterpret_cast<void*>(2), &bytes, nullptr};
+    void* extra[] = {reinterpret_cast<void*>(1), &block, reinterpret_cast<void*>(2), &bytes,
+                     nullptr};
     return cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra);
   };
   RETURNS(1, launch_with(0));

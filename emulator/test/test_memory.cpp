@@ -92,7 +92,8 @@ TEST(fills_are_checked) {
   RETURNS(0, cuMemsetD32_v2(a + 4, 0x89ABCDEF, 1));
   unsigned char bytes[12];
   RETURNS(0, cuMemcpyDtoH_v2(bytes, a, sizeof bytes));
-  const unsigned char expected[12] = {0xAB, 0xAB, 0x34, 0x12, 0xEF, 0xCD, 0xAB, 0x89, 0xAB, 0xAB, 0xAB, 0xAB};
+  const unsigned char expected[12] = {0xAB, 0xAB, 0x34, 0x12, 0xEF, 0xCD,
+                                      0xAB, 0x89, 0xAB, 0xAB, 0xAB, 0xAB};
   CHECK(std::memcmp(bytes, expected, sizeof bytes) == 0);
 }
 

@@ -19,7 +19,8 @@ double seconds_since(Clock::time_point start) {
 struct Gate {
   std::atomic<bool> open = false;
   static void wait(void* gate) {
-    while (!static_cast<Gate*>(gate)->open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!static_cast<Gate*>(gate)->open)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 };
 
@@ -228,11 +229,19 @@ TEST(copies_wait_as_the_driver_does, {"CULEBRA_EMU_SLOW_KERNEL_MS=200"}) {
     RETURNS(0, cuStreamSynchronize(stream));
     return seconds;
   };
-  CHECK(time_behind_kernel([&] { return cuMemcpyHtoDAsync_v2(device.address, pinned, kLarge, stream); }) < 0.15);
-  CHECK(time_behind_kernel([&] { return cuMemcpyDtoHAsync_v2(pinned, device.address, kLarge, stream); }) < 0.15);
-  CHECK(time_behind_kernel([&] { return cuMemcpyHtoDAsync_v2(device.address, pageable.data(), 65536, stream); }) < 0.15);
-  CHECK(time_behind_kernel([&] { return cuMemcpyHtoDAsync_v2(device.address, pageable.data(), kLarge, stream); }) > 0.15);
-  CHECK(time_behind_kernel([&] { return cuMemcpyDtoHAsync_v2(pageable.data(), device.address, 16, stream); }) > 0.15);
+  CHECK(time_behind_kernel(
+            [&] { return cuMemcpyHtoDAsync_v2(device.address, pinned, kLarge, stream); }) < 0.15);
+  CHECK(time_behind_kernel(
+            [&] { return cuMemcpyDtoHAsync_v2(pinned, device.address, kLarge, stream); }) < 0.15);
+  CHECK(time_behind_kernel([&] {
+          return cuMemcpyHtoDAsync_v2(device.address, pageable.data(), 65536, stream);
+        }) < 0.15);
+  CHECK(time_behind_kernel([&] {
+          return cuMemcpyHtoDAsync_v2(device.address, pageable.data(), kLarge, stream);
+        }) > 0.15);
+  CHECK(time_behind_kernel([&] {
+          return cuMemcpyDtoHAsync_v2(pageable.data(), device.address, 16, stream);
+        }) > 0.15);
   CUdeviceptr other = 0;
   RETURNS(0, cuMemAlloc_v2(&other, 64));
   CHECK(time_behind_kernel([&] { return cuMemFree_v2(other); }) > 0.15);

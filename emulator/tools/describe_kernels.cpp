@@ -15,8 +15,9 @@ namespace culebra_emu {
 
 std::string describe_kernels(const char* shared_object) {
   // A bare file name would be searched for in the system's library folders.
-  const std::string path =
-      std::strchr(shared_object, '/') == nullptr ? std::string("./") + shared_object : shared_object;
+  const std::string path = std::strchr(shared_object, '/') == nullptr
+                               ? std::string("./") + shared_object
+                               : shared_object;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw std::runtime_error(dlerror());
   const auto entry = reinterpret_cast<ImageEntry>(dlsym(library, kImageEntryName));
@@ -26,9 +27,8 @@ std::string describe_kernels(const char* shared_object) {
   const Image* image = entry(nullptr);
 
   std::vector<const Kernel*> kernels(image->kernels, image->kernels + image->kernel_count);
-  std::sort(kernels.begin(), kernels.end(), [](const Kernel* a, const Kernel* b) {
-    return std::strcmp(a->symbol, b->symbol) < 0;
-  });
+  std::sort(kernels.begin(), kernels.end(),
+            [](const Kernel* a, const Kernel* b) { return std::strcmp(a->symbol, b->symbol) < 0; });
   std::ostringstream lines;
   std::set<std::string> used_types;
   for (const Kernel* kernel : kernels) {

@@ -5,7 +5,8 @@
 
 namespace culebra_emu {
 
-// Loads a shared object of kernels and returns its kernel, param and field lines. Throws std::runtime_error.
+// Loads a shared object of kernels and returns its kernel, param and field lines. Throws
+// std::runtime_error.
 std::string describe_kernels(const char* shared_object);
 
 }  // namespace culebra_emu

@@ -1,4 +1,5 @@
-// pack_image OBJECT.so IMAGE: wraps a host build of kernels into an emulator image (docs/decisions/0002).
+// pack_image OBJECT.so IMAGE: wraps a host build of kernels into an emulator image
+// (docs/decisions/0002).
 #include <cstdio>
 #include <exception>
 #include <fstream>

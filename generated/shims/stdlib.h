@@ -1,2 +1,3 @@
-/* Empty on purpose: cuda.h includes stdlib.h for size_t alone, and the real one would add a hundred libc functions. */
+/* Empty on purpose: cuda.h includes stdlib.h for size_t alone, and the real one would add a hundred
+ * libc functions. */
 #include <stddef.h>

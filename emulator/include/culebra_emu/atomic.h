@@ -18,7 +18,8 @@ struct BitsOf<8> {
   using type = std::uint64_t;
 };
 
-// Replaces *address by update(*address) at once; returns the old value. Compares bits, so a NaN does not loop forever.
+// Replaces *address by update(*address) at once; returns the old value. Compares bits, so a NaN
+// does not loop forever.
 template <class T, class Update>
 T atomic_update(T* address, Update update) {
   using Bits = typename BitsOf<sizeof(T)>::type;
@@ -37,11 +38,11 @@ T atomic_update(T* address, Update update) {
 }  // namespace culebra_emu
 
 // std::type_identity lets the value convert to the cell's type, as it does with CUDA's overloads.
-#define CULEBRA_EMU_ATOMIC(name, expression)                         \
-  template <class T>                                                 \
-  T name(T* address, std::type_identity_t<T> value) {                \
-    return culebra_emu::atomic_update(                               \
-        address, [value](T old) { return static_cast<T>(expression); }); \
+#define CULEBRA_EMU_ATOMIC(name, expression)                                                  \
+  template <class T>                                                                          \
+  T name(T* address, std::type_identity_t<T> value) {                                         \
+    return culebra_emu::atomic_update(address,                                                \
+                                      [value](T old) { return static_cast<T>(expression); }); \
   }
 CULEBRA_EMU_ATOMIC(atomicAdd, old + value)
 CULEBRA_EMU_ATOMIC(atomicSub, old - value)
@@ -57,6 +58,5 @@ CULEBRA_EMU_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 
 template <class T>
 T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
-  return culebra_emu::atomic_update(address,
-                                    [=](T old) { return old == compare ? value : old; });
+  return culebra_emu::atomic_update(address, [=](T old) { return old == compare ? value : old; });
 }

@@ -1,4 +1,5 @@
-// __nv_bfloat16, with the conversions of cuda_bf16.h, bit for bit (test/check_conversions.cpp compares).
+// __nv_bfloat16, with the conversions of cuda_bf16.h, bit for bit (test/check_conversions.cpp
+// compares).
 #pragma once
 
 #include "culebra_emu/narrow_float.h"

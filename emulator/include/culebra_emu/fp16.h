@@ -1,4 +1,5 @@
-// __half: IEEE 754 binary16, with the conversions of cuda_fp16.h, bit for bit (test/check_conversions.cpp compares).
+// __half: IEEE 754 binary16, with the conversions of cuda_fp16.h, bit for bit
+// (test/check_conversions.cpp compares).
 #pragma once
 
 #include "culebra_emu/narrow_float.h"

@@ -1,15 +1,16 @@
 // The binary interface between an emulator image (kernels compiled for the CPU) and the emulator.
 //
-// An image is a shared object that exports one function, culebra_emu_image. The emulator hands it a table of
-// functions and gets back the image's kernels. Neither side needs a symbol of the other at link time.
-// Everything here is plain data, so both may be built by different compilers.
+// An image is a shared object that exports one function, culebra_emu_image. The emulator hands it a
+// table of functions and gets back the image's kernels. Neither side needs a symbol of the other at
+// link time. Everything here is plain data, so both may be built by different compilers.
 #pragma once
 
 #include <cstdint>
 
 namespace culebra_emu {
 
-// Raised with every change of a type in this file; the emulator refuses an image with another number.
+// Raised with every change of a type in this file; the emulator refuses an image with another
+// number.
 inline constexpr std::uint32_t kAbiVersion = 1;
 
 inline constexpr std::uint32_t kWarpSize = 32;
@@ -27,7 +28,8 @@ struct Block {
   std::uint32_t dynamic_shared_bytes;
 };
 
-// One CUDA thread, running on a fiber. Filled in by the emulator, which derives its own type from this.
+// One CUDA thread, running on a fiber. Filled in by the emulator, which derives its own type from
+// this.
 struct Thread {
   Index3 index;
   std::uint32_t lane;
@@ -42,26 +44,29 @@ struct Site {
   const char* operation;
 };
 
-// Called once, by the last lane to arrive, when all lanes of a warp collective wait. operands[i] is what lane i
-// passed, and null for a lane that does not take part.
+// Called once, by the last lane to arrive, when all lanes of a warp collective wait. operands[i] is
+// what lane i passed, and null for a lane that does not take part.
 using CompleteCollective = void (*)(void* const operands[kWarpSize]);
 
 // The emulator's functions for an image. `thread` is always the calling thread.
 struct Runtime {
   std::uint32_t abi_version;
 
-  // Waits for all threads of the block that have not exited; returns for how many `predicate` was not zero.
+  // Waits for all threads of the block that have not exited; returns for how many `predicate` was
+  // not zero.
   std::uint32_t (*block_barrier)(Thread* thread, const Site* site, std::uint32_t predicate);
 
-  // Waits for the lanes of `mask`, then runs `complete` once over their operands (which stay valid meanwhile: a
-  // waiting lane does not leave its frame). Lanes that arrive with another mask or operation are an error.
+  // Waits for the lanes of `mask`, then runs `complete` once over their operands (which stay valid
+  // meanwhile: a waiting lane does not leave its frame). Lanes that arrive with another mask or
+  // operation are an error.
   void (*warp_collective)(Thread* thread, const Site* site, std::uint32_t mask, void* operand,
                           CompleteCollective complete);
 
   // The lanes of the thread's warp that have not exited.
   std::uint32_t (*active_lanes)(const Thread* thread);
 
-  // The block's static shared array of one call site. `key` is an address that is unique to the site.
+  // The block's static shared array of one call site. `key` is an address that is unique to the
+  // site.
   void* (*static_shared)(Thread* thread, const void* key, std::uint64_t bytes, std::uint64_t align);
 
   // Lets the other threads of the block run: needed where a kernel polls.
@@ -103,7 +108,8 @@ struct Image {
   std::uint32_t field_count;
   const Kernel* const* kernels;
   const Field* const* fields;
-  // The calling OS thread's variable that holds the current Thread; the emulator stores to it at each switch.
+  // The calling OS thread's variable that holds the current Thread; the emulator stores to it at
+  // each switch.
   Thread** (*current_thread)();
 };
 

@@ -1,5 +1,6 @@
-// CUDA's math beyond the C library's: intrinsics with a fixed rounding, bit casts, bit counting, approximations.
-// The approximate functions are exact ones here: a test must not rely on the hardware's error.
+// CUDA's math beyond the C library's: intrinsics with a fixed rounding, bit casts, bit counting,
+// approximations. The approximate functions are exact ones here: a test must not rely on the
+// hardware's error.
 #pragma once
 
 #include <bit>
@@ -17,7 +18,7 @@ using std::isnan;
 using std::signbit;
 
 template <class A, class B>
-  requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
 constexpr auto max(A a, B b) {
   using T = std::common_type_t<A, B>;
   if constexpr (std::is_floating_point_v<T>) {
@@ -28,7 +29,7 @@ constexpr auto max(A a, B b) {
 }
 
 template <class A, class B>
-  requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
 constexpr auto min(A a, B b) {
   using T = std::common_type_t<A, B>;
   if constexpr (std::is_floating_point_v<T>) {

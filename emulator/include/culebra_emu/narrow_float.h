@@ -1,4 +1,5 @@
-// Conversions between float, double and a 16-bit format, in integer arithmetic so that no compiler flag changes them.
+// Conversions between float, double and a 16-bit format, in integer arithmetic so that no compiler
+// flag changes them.
 #pragma once
 
 #include <bit>
@@ -45,7 +46,8 @@ struct NarrowFloat {
   }
 
  private:
-  // Rounds to nearest, ties to even, straight from the wide format (through float would round a double twice).
+  // Rounds to nearest, ties to even, straight from the wide format (through float would round a
+  // double twice).
   template <class Bits, unsigned kWideMantissa, unsigned kWideExponent>
   static constexpr std::uint16_t narrow(Bits bits) {
     constexpr Bits kOne = 1;
@@ -65,8 +67,9 @@ struct NarrowFloat {
       kept = (static_cast<Bits>(exponent) << kWideMantissa) |
              (magnitude & ((kOne << kWideMantissa) - 1));
     } else {
-      // Subnormal result: the implicit one becomes explicit and more bits go. (A subnormal wide value has no
-      // implicit one, but it is far below half of the smallest result unless the exponents have the same range.)
+      // Subnormal result: the implicit one becomes explicit and more bits go. (A subnormal wide
+      // value has no implicit one, but it is far below half of the smallest result unless the
+      // exponents have the same range.)
       const Bits implicit = (magnitude >> kWideMantissa) != 0 ? kOne << kWideMantissa : 0;
       kept = (magnitude & ((kOne << kWideMantissa) - 1)) | implicit;
       const int extra = implicit != 0 ? 1 - exponent : -exponent;
@@ -76,7 +79,8 @@ struct NarrowFloat {
     const Bits half = kOne << (dropped - 1);
     const Bits rest = kept & ((kOne << dropped) - 1);
     kept >>= dropped;
-    // A carry runs into the exponent, which is right: up to the next binade, and from the last one to infinity.
+    // A carry runs into the exponent, which is right: up to the next binade, and from the last one
+    // to infinity.
     if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
     return static_cast<std::uint16_t>(sign | kept);
   }

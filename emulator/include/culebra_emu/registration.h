@@ -1,5 +1,5 @@
-// How an image knows its kernels: CULEBRA_KERNEL and CULEBRA_STRUCT. Types, sizes and offsets come from the compiler;
-// only names are written.
+// How an image knows its kernels: CULEBRA_KERNEL and CULEBRA_STRUCT. Types, sizes and offsets come
+// from the compiler; only names are written.
 #pragma once
 
 #include <array>
@@ -69,7 +69,8 @@ struct ImageContents {
   std::vector<const Field*> fields;
 };
 
-// Lives as long as the image: filled by the registrations' constructors, whatever order they run in.
+// Lives as long as the image: filled by the registrations' constructors, whatever order they run
+// in.
 inline ImageContents& image_contents() {
   static ImageContents contents;
   return contents;
@@ -99,7 +100,8 @@ constexpr std::uint32_t align_up(std::uint32_t offset, std::uint32_t align) {
   return (offset + align - 1) / align * align;
 }
 
-// The layout of a kernel's parameter block: each parameter at the next multiple of its alignment, as CUDA does it.
+// The layout of a kernel's parameter block: each parameter at the next multiple of its alignment,
+// as CUDA does it.
 template <class... Args>
 constexpr auto parameter_offsets() {
   std::array<std::uint32_t, sizeof...(Args) + 1> offsets{};
@@ -133,8 +135,8 @@ class KernelRegistration<kFunction> {
       parameters_.push_back(
           {names_[i].c_str(), types_[i].c_str(), offsets[i], sizes[i], aligns[i]});
     }
-    kernel_ = {symbol_.c_str(), family_.c_str(),     max_threads, kParameterCount,
-               parameters_.data(), &KernelRegistration::invoke};
+    kernel_ = {symbol_.c_str(), family_.c_str(),    max_threads,
+               kParameterCount, parameters_.data(), &KernelRegistration::invoke};
     image_contents().kernels.push_back(&kernel_);
   }
 
@@ -198,8 +200,8 @@ class StructRegistration {
 }  // namespace culebra_emu
 
 // The image's only exported symbol. Weak: an image may have several source files.
-extern "C" __attribute__((weak, visibility("default"))) const culebra_emu::Image*
-culebra_emu_image(const culebra_emu::Runtime* runtime) {
+extern "C" __attribute__((weak, visibility("default"))) const culebra_emu::Image* culebra_emu_image(
+    const culebra_emu::Runtime* runtime) {
   static culebra_emu::Image image;
   if (runtime != nullptr) {
     if (runtime->abi_version != culebra_emu::kAbiVersion) return nullptr;
@@ -215,35 +217,37 @@ culebra_emu_image(const culebra_emu::Runtime* runtime) {
   return &image;
 }
 
-// After a kernel's definition: its symbol, the most threads a block may have, and its parameters' names in order.
-#define CULEBRA_KERNEL(symbol, max_threads, ...)                                                 \
-  static_assert(culebra_emu::KernelRegistration<&symbol>::kParameterCount ==                     \
-                    culebra_emu::count_names(#__VA_ARGS__),                                      \
-                "CULEBRA_KERNEL(" #symbol ") must name each parameter once");                    \
-  static const culebra_emu::KernelRegistration<&symbol> culebra_emu_kernel_##symbol(             \
+// After a kernel's definition: its symbol, the most threads a block may have, and its parameters'
+// names in order.
+#define CULEBRA_KERNEL(symbol, max_threads, ...)                                     \
+  static_assert(culebra_emu::KernelRegistration<&symbol>::kParameterCount ==         \
+                    culebra_emu::count_names(#__VA_ARGS__),                          \
+                "CULEBRA_KERNEL(" #symbol ") must name each parameter once");        \
+  static const culebra_emu::KernelRegistration<&symbol> culebra_emu_kernel_##symbol( \
       #symbol, __BASE_FILE__, max_threads, #__VA_ARGS__);
 
 // After a parameter struct, in its namespace: the struct and all its fields.
-#define CULEBRA_STRUCT(type, ...)                                                                 \
-  [[maybe_unused]] inline std::string_view culebra_emu_struct_name(const type*) {                 \
-    return culebra_emu::unqualified(#type);                                                       \
-  }                                                                                               \
-  static const culebra_emu::StructRegistration culebra_emu_struct_##type(                         \
+#define CULEBRA_STRUCT(type, ...)                                                 \
+  [[maybe_unused]] inline std::string_view culebra_emu_struct_name(const type*) { \
+    return culebra_emu::unqualified(#type);                                       \
+  }                                                                               \
+  static const culebra_emu::StructRegistration culebra_emu_struct_##type(         \
       #type, {CULEBRA_EMU_FOR_EACH(CULEBRA_EMU_MEMBER, type, __VA_ARGS__)});
 
-#define CULEBRA_EMU_MEMBER(type, field)                                                       \
-  culebra_emu::StructRegistration::Member{#field,                                             \
+#define CULEBRA_EMU_MEMBER(type, field)                                                        \
+  culebra_emu::StructRegistration::Member{#field,                                              \
                                           culebra_emu::TypeName<decltype(type::field)>::get(), \
                                           offsetof(type, field), sizeof(type::field)},
 
-// Applies macro(type, x) to each x. The preprocessor knows no loop: each EXPAND level rescans four times, which is
-// enough for 256 fields.
+// Applies macro(type, x) to each x. The preprocessor knows no loop: each EXPAND level rescans four
+// times, which is enough for 256 fields.
 #define CULEBRA_EMU_FOR_EACH(macro, type, ...) \
   __VA_OPT__(CULEBRA_EMU_EXPAND(CULEBRA_EMU_FOR_EACH_STEP(macro, type, __VA_ARGS__)))
 #define CULEBRA_EMU_FOR_EACH_STEP(macro, type, first, ...) \
-  macro(type, first) __VA_OPT__(CULEBRA_EMU_FOR_EACH_AGAIN CULEBRA_EMU_PARENS(macro, type, __VA_ARGS__))
+  macro(type, first)                                       \
+      __VA_OPT__(CULEBRA_EMU_FOR_EACH_AGAIN CULEBRA_EMU_PARENS(macro, type, __VA_ARGS__))
 #define CULEBRA_EMU_FOR_EACH_AGAIN() CULEBRA_EMU_FOR_EACH_STEP
-#define CULEBRA_EMU_PARENS ()
+#define CULEBRA_EMU_PARENS           ()
 #define CULEBRA_EMU_EXPAND(...) \
   CULEBRA_EMU_EXPAND4(CULEBRA_EMU_EXPAND4(CULEBRA_EMU_EXPAND4(CULEBRA_EMU_EXPAND4(__VA_ARGS__))))
 #define CULEBRA_EMU_EXPAND4(...) \

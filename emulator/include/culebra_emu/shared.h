@@ -18,10 +18,10 @@ T* dynamic_shared() {
 
 }  // namespace culebra_emu
 
-// An array of the block. The key is one object for each place in the source, and in a template for each instance,
-// just as a __shared__ array is.
-#define CULEBRA_SHARED(type, name, count)           \
-  static char culebra_emu_shared_key_##name;        \
+// An array of the block. The key is one object for each place in the source, and in a template for
+// each instance, just as a __shared__ array is.
+#define CULEBRA_SHARED(type, name, count)                 \
+  static char culebra_emu_shared_key_##name;              \
   type(&name)[count] = *reinterpret_cast<type(*)[count]>( \
       ::culebra_emu::static_shared<type>(&culebra_emu_shared_key_##name, count))
 

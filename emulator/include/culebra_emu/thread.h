@@ -14,8 +14,8 @@ inline constinit const Runtime* runtime = nullptr;
 
 inline constinit thread_local Thread* current_thread = nullptr;
 
-// "const" lets the compiler ask once a function instead of once a use. That is sound: a fiber stays on its OS thread,
-// and nothing that runs on one fiber sees another's answer.
+// "const" lets the compiler ask once a function instead of once a use. That is sound: a fiber stays
+// on its OS thread, and nothing that runs on one fiber sees another's answer.
 __attribute__((noinline, const)) inline Thread& this_thread() { return *current_thread; }
 
 inline Site site(const std::source_location& where, const char* operation) {
@@ -31,9 +31,9 @@ inline std::uint32_t block_barrier(const std::source_location& where, const char
 }  // namespace culebra_emu
 
 #define threadIdx (::culebra_emu::this_thread().index)
-#define blockIdx (::culebra_emu::this_thread().block->index)
-#define blockDim (::culebra_emu::this_thread().block->dim)
-#define gridDim (::culebra_emu::this_thread().block->grid_dim)
+#define blockIdx  (::culebra_emu::this_thread().block->index)
+#define blockDim  (::culebra_emu::this_thread().block->dim)
+#define gridDim   (::culebra_emu::this_thread().block->grid_dim)
 
 inline constexpr int warpSize = static_cast<int>(culebra_emu::kWarpSize);
 
@@ -68,9 +68,7 @@ inline long long int clock64() {
 }
 
 // A thread that polls must let the others run: they share its OS thread.
-inline void __nanosleep(unsigned int) {
-  culebra_emu::runtime->yield(&culebra_emu::this_thread());
-}
+inline void __nanosleep(unsigned int) { culebra_emu::runtime->yield(&culebra_emu::this_thread()); }
 
 [[noreturn]] inline void __trap() {
   constexpr std::uint32_t kLaunchFailed = 719;

@@ -18,11 +18,11 @@ struct dim3 {
 #define CULEBRA_EMU_NAMED(type) \
   constexpr std::string_view culebra_emu_struct_name(const type*) { return #type; }
 
-#define CULEBRA_EMU_VECTOR2(name, type)                                \
-  struct __attribute__((aligned(2 * sizeof(type)))) name##2 {          \
-    type x, y;                                                         \
-  };                                                                   \
-  constexpr name##2 make_##name##2(type x, type y) { return {x, y}; }  \
+#define CULEBRA_EMU_VECTOR2(name, type)                               \
+  struct __attribute__((aligned(2 * sizeof(type)))) name##2 {         \
+    type x, y;                                                        \
+  };                                                                  \
+  constexpr name##2 make_##name##2(type x, type y) { return {x, y}; } \
   CULEBRA_EMU_NAMED(name##2)
 
 // CUDA aligns its 4-vectors of 8-byte elements to 16.

@@ -30,7 +30,8 @@ struct Shuffle {
       if (other != nullptr) {
         mine.result = other->value;
       } else {
-        // The hardware gives an undefined value when the source does not take part: make that visible.
+        // The hardware gives an undefined value when the source does not take part: make that
+        // visible.
         std::memset(static_cast<void*>(&mine.result), 0xFF, sizeof(T));
       }
     }
@@ -132,9 +133,8 @@ template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32,
               std::source_location where = std::source_location::current()) {
   const unsigned lane = culebra_emu::this_thread().lane;
-  const unsigned from =
-      culebra_emu::sub_warp_first(lane, width) +
-      (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1));
+  const unsigned from = culebra_emu::sub_warp_first(lane, width) +
+                        (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1));
   return culebra_emu::shuffle(where, "__shfl_sync", mask, value, from);
 }
 
@@ -183,7 +183,8 @@ inline void __syncwarp(unsigned mask = 0xFFFFFFFFu,
   culebra_emu::vote(where, "__syncwarp", mask, false);
 }
 
-// The lanes that have not exited. Lanes that took another branch count too: fibers know no convergence.
+// The lanes that have not exited. Lanes that took another branch count too: fibers know no
+// convergence.
 inline unsigned __activemask() {
   return culebra_emu::runtime->active_lanes(&culebra_emu::this_thread());
 }
@@ -209,7 +210,8 @@ CULEBRA_EMU_REDUCE_SYNC(max, unsigned, a < b ? b : a)
 CULEBRA_EMU_REDUCE_SYNC(and, unsigned, (a & b))
 CULEBRA_EMU_REDUCE_SYNC(or, unsigned, a | b)
 CULEBRA_EMU_REDUCE_SYNC(xor, unsigned, a ^ b)
-CULEBRA_EMU_REDUCE_SYNC(add, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
+CULEBRA_EMU_REDUCE_SYNC(add, int,
+                        static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
 CULEBRA_EMU_REDUCE_SYNC(min, int, a < b ? a : b)
 CULEBRA_EMU_REDUCE_SYNC(max, int, a < b ? b : a)
 #undef CULEBRA_EMU_REDUCE_SYNC

@@ -17,7 +17,8 @@ namespace culebra_emu {
 namespace {
 
 std::atomic<bool> is_initialized = false;
-// A forked child has the memory but none of the threads; the real driver does not work there either.
+// A forked child has the memory but none of the threads; the real driver does not work there
+// either.
 std::atomic<bool> is_forked_child = false;
 
 void report_at_exit() {

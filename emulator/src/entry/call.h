@@ -41,8 +41,9 @@ CUresult call(const char* symbol, unsigned demand, Body body) noexcept {
 // Where the real driver would crash the process, so does this, but says why.
 [[noreturn]] void die_of_misuse(const char* symbol, const char* what);
 
-// The stream of a handle: the default streams' numbers are understood, a dead handle ends the process. Null, with the
-// code in `result`, if there is no current context for a default stream or the stream's device has failed.
+// The stream of a handle: the default streams' numbers are understood, a dead handle ends the
+// process. Null, with the code in `result`, if there is no current context for a default stream or
+// the stream's device has failed.
 StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result);
 
 }  // namespace culebra_emu

@@ -120,7 +120,8 @@ CULEBRA_EMU_EXPORT CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
   });
 }
 
-// Remembered, and without effect: fibers have stacks of one size, and printf and malloc are the C library's.
+// Remembered, and without effect: fibers have stacks of one size, and printf and malloc are the C
+// library's.
 CULEBRA_EMU_EXPORT CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return call("cuCtxSetLimit", kNeedsContext, [&] {
     if (limit < 0 || static_cast<std::size_t>(limit) >= kLimits) {

@@ -1,5 +1,5 @@
-// Copies and fills. Device memory is host memory here, so all copies are one; what differs is which ends are checked,
-// and who waits for whom.
+// Copies and fills. Device memory is host memory here, so all copies are one; what differs is which
+// ends are checked, and who waits for whom.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -25,7 +25,8 @@ bool is_valid(End end, std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return true;
   if (address_space().contains(address, bytes)) return true;
   if (end == End::kDevice) return false;
-  return address != 0 && !address_space().find(address) && !AddressSpace::is_device_address(address);
+  return address != 0 && !address_space().find(address) &&
+         !AddressSpace::is_device_address(address);
 }
 
 // Pageable memory: the driver cannot copy it behind the caller's back.
@@ -50,14 +51,15 @@ struct Copy {
   void run() const { std::memmove(pointer(to), pointer(from), bytes); }
 };
 
-// What was valid when the call was made may be gone when its turn comes: freed on another stream. A device says so
-// with an error, and so does this, instead of ending the process.
+// What was valid when the call was made may be gone when its turn comes: freed on another stream. A
+// device says so with an error, and so does this, instead of ending the process.
 template <class Work>
 CompletionPtr enqueue(const char* symbol, Stream& stream, Work work) {
   return stream.enqueue([symbol, work = std::move(work), &device = stream.context().device()] {
     if (const std::optional<Fault> fault = run_until_fault(work)) {
       char message[128];
-      std::snprintf(message, sizeof message, "%s: access to illegal address %p", symbol, fault->address);
+      std::snprintf(message, sizeof message, "%s: access to illegal address %p", symbol,
+                    fault->address);
       device.fail(CUDA_ERROR_ILLEGAL_ADDRESS, message);
     }
   });
@@ -92,7 +94,8 @@ CUresult copy_async(const char* symbol, Copy copy, CUstream handle) {
         copy.bytes <= kStagedBytes) {
       const auto* source = static_cast<const char*>(pointer(copy.from));
       auto staged = std::make_shared<std::vector<char>>(source, source + copy.bytes);
-      enqueue(symbol, *stream, [copy, staged] { std::memcpy(pointer(copy.to), staged->data(), copy.bytes); });
+      enqueue(symbol, *stream,
+              [copy, staged] { std::memcpy(pointer(copy.to), staged->data(), copy.bytes); });
       return CUDA_SUCCESS;
     }
     const CompletionPtr done = enqueue(symbol, *stream, [copy] { copy.run(); });
@@ -159,10 +162,10 @@ CULEBRA_EMU_EXPORT CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size
   return copy_now("cuMemcpy", {End::kHost, to, End::kHost, from, bytes});
 }
 
-CULEBRA_EMU_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
-                                                 CUstream stream) {
-  return copy_async("cuMemcpyHtoDAsync_v2",
-                    {End::kDevice, to, End::kHost, address_of(from), bytes}, stream);
+CULEBRA_EMU_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from,
+                                                 std::size_t bytes, CUstream stream) {
+  return copy_async("cuMemcpyHtoDAsync_v2", {End::kDevice, to, End::kHost, address_of(from), bytes},
+                    stream);
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
@@ -171,8 +174,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std
                     stream);
 }
 
-CULEBRA_EMU_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
-                                                 CUstream stream) {
+CULEBRA_EMU_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from,
+                                                 std::size_t bytes, CUstream stream) {
   return copy_async("cuMemcpyDtoDAsync_v2", {End::kDevice, to, End::kDevice, from, bytes}, stream);
 }
 
@@ -185,7 +188,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, s
   return fill_now<unsigned char>("cuMemsetD8_v2", {to, value, count});
 }
 
-CULEBRA_EMU_EXPORT CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, std::size_t count) {
+CULEBRA_EMU_EXPORT CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value,
+                                           std::size_t count) {
   return fill_now<unsigned short>("cuMemsetD16_v2", {to, value, count});
 }
 
@@ -198,8 +202,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value,
   return fill_async<unsigned char>("cuMemsetD8Async", {to, value, count}, stream);
 }
 
-CULEBRA_EMU_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
-                                             CUstream stream) {
+CULEBRA_EMU_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value,
+                                             std::size_t count, CUstream stream) {
   return fill_async<unsigned short>("cuMemsetD16Async", {to, value, count}, stream);
 }
 

@@ -42,7 +42,7 @@ constexpr ResultText kResults[] = {
 #undef RESULT
 };
 
-CUresult find_text(CUresult result, const char** text, const char* ResultText::* field) {
+CUresult find_text(CUresult result, const char** text, const char* ResultText::*field) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *text = nullptr;
   for (const ResultText& known : kResults) {

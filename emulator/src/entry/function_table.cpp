@@ -8,12 +8,12 @@
 #include "config.h"
 #include "entry/call.h"
 
-// A weak definition for each function of the interface. Where the emulator has a real one, the linker takes that;
-// README.md lists the others.
-#define DRIVER_FUNCTION(symbol, base, version)                                    \
-  extern "C" __attribute__((weak, visibility("default"))) CUresult symbol() {     \
-    return culebra_emu::call(#symbol, culebra_emu::kNeedsNothing,                 \
-                             [] { return CUDA_ERROR_NOT_SUPPORTED; });            \
+// A weak definition for each function of the interface. Where the emulator has a real one, the
+// linker takes that; README.md lists the others.
+#define DRIVER_FUNCTION(symbol, base, version)                                \
+  extern "C" __attribute__((weak, visibility("default"))) CUresult symbol() { \
+    return culebra_emu::call(#symbol, culebra_emu::kNeedsNothing,             \
+                             [] { return CUDA_ERROR_NOT_SUPPORTED; });        \
   }
 #include "driver_functions.inc"
 #undef DRIVER_FUNCTION
@@ -36,9 +36,9 @@ const DriverFunction kFunctions[] = {
 };
 
 bool is_missing(const DriverFunction& function) {
-  return std::any_of(config().missing.begin(), config().missing.end(), [&](const std::string& name) {
-    return name == function.base || name == function.symbol;
-  });
+  return std::any_of(
+      config().missing.begin(), config().missing.end(),
+      [&](const std::string& name) { return name == function.base || name == function.symbol; });
 }
 
 // The newest one that the caller, by the version it was written for, knows how to call.
@@ -76,7 +76,8 @@ CUresult get_proc_address(const char* name, void** address, int version, std::ui
     if (name == nullptr || address == nullptr || flags > kPerThreadStream) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    // The variants for per-thread default streams are not modelled; a caller that wants them must know.
+    // The variants for per-thread default streams are not modelled; a caller that wants them must
+    // know.
     if (flags != 0 && flags != kLegacyStream) return CUDA_ERROR_NOT_SUPPORTED;
     CUdriverProcAddressQueryResult found;
     *address = find_function(name, version, found);

@@ -17,7 +17,8 @@ namespace {
 constexpr int kMultiprocessors = 132;
 
 // How many blocks of a kernel fit on one multiprocessor of the device that the emulator stands for.
-int blocks_per_multiprocessor(const Function& function, unsigned threads, std::size_t dynamic_bytes) {
+int blocks_per_multiprocessor(const Function& function, unsigned threads,
+                              std::size_t dynamic_bytes) {
   constexpr unsigned kMaxThreads = 2048;
   constexpr unsigned kMaxBlocks = 32;
   constexpr std::size_t kSharedBytes = 233472;
@@ -26,8 +27,8 @@ int blocks_per_multiprocessor(const Function& function, unsigned threads, std::s
   const unsigned rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
   const std::size_t shared = function.settings()->static_shared_bytes.load() + dynamic_bytes;
   if (shared > Device::kMaxSharedOptinBytes) return 0;
-  return static_cast<int>(std::min<std::size_t>(
-      std::min(kMaxThreads / rounded, kMaxBlocks), kSharedBytes / (shared + kReservedBytesPerBlock)));
+  return static_cast<int>(std::min<std::size_t>(std::min(kMaxThreads / rounded, kMaxBlocks),
+                                                kSharedBytes / (shared + kReservedBytesPerBlock)));
 }
 
 // The limits are indistinguishable in the driver's answer, so they are here.
@@ -43,7 +44,8 @@ bool has_valid_shape(const Function& function, Index3 grid, Index3 block, unsign
       block.x * block.y * block.z > kMaxThreadsPerBlock) {
     return false;
   }
-  return dynamic_bytes <= static_cast<unsigned>(function.settings()->max_dynamic_shared_bytes.load());
+  return dynamic_bytes <=
+         static_cast<unsigned>(function.settings()->max_dynamic_shared_bytes.load());
 }
 
 // Gathers the arguments into one block, from a pointer to each or from the caller's own block.
@@ -89,9 +91,9 @@ void run(const Launch& launch, FunctionSettings& settings, Device& device) {
   if (grid.outcome.result != CUDA_SUCCESS) {
     device.fail(grid.outcome.result, grid.outcome.message);
   } else if (const auto damage = address_space().find_damage()) {
-    device.fail(CUDA_ERROR_ILLEGAL_ADDRESS, std::string("kernel ") + launch.kernel->symbol +
-                                                " (or one that ran at the same time) wrote outside of " +
-                                                *damage);
+    device.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
+                std::string("kernel ") + launch.kernel->symbol +
+                    " (or one that ran at the same time) wrote outside of " + *damage);
   }
 }
 
@@ -183,8 +185,8 @@ CUresult max_active_blocks(const char* symbol, int* blocks, CUfunction handle, i
 
 CULEBRA_EMU_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                                            unsigned grid_z, unsigned block_x, unsigned block_y,
-                                           unsigned block_z, unsigned dynamic_bytes, CUstream stream,
-                                           void** arguments, void** extra) {
+                                           unsigned block_z, unsigned dynamic_bytes,
+                                           CUstream stream, void** arguments, void** extra) {
   return call("cuLaunchKernel", kNeedsInit, [&] {
     return launch("cuLaunchKernel", function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
                   dynamic_bytes, stream, arguments, extra, false);

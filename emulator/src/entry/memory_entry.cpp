@@ -155,14 +155,15 @@ CULEBRA_EMU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_
     auto allocation = address_space().remove(address, is_async_or_sync_device);
     if (!allocation) return CUDA_ERROR_INVALID_VALUE;
     count_free(*allocation);
-    stream->enqueue([freed = std::make_shared<Allocation>(std::move(*allocation))] { release(*freed); },
-                    Stream::OnFailure::kRun);
+    stream->enqueue(
+        [freed = std::make_shared<Allocation>(std::move(*allocation))] { release(*freed); },
+        Stream::OnFailure::kRun);
     return CUDA_SUCCESS;
   });
 }
 
-CULEBRA_EMU_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
-                                                  void* value) {
+CULEBRA_EMU_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle,
+                                                  CUmemPool_attribute attribute, void* value) {
   return call("cuMemPoolGetAttribute", kNeedsInit, [&] {
     const MemoryPool* pool = find_pool(handle);
     if (pool == nullptr || value == nullptr ||
@@ -180,8 +181,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool
   });
 }
 
-CULEBRA_EMU_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
-                                                  void* value) {
+CULEBRA_EMU_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle,
+                                                  CUmemPool_attribute attribute, void* value) {
   return call("cuMemPoolSetAttribute", kNeedsInit, [&] {
     MemoryPool* pool = find_pool(handle);
     if (pool == nullptr || value == nullptr ||
@@ -189,10 +190,9 @@ CULEBRA_EMU_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool
         attribute > CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    const std::uint64_t number =
-        attribute < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-            ? static_cast<std::uint64_t>(*static_cast<const int*>(value))
-            : *static_cast<const std::uint64_t*>(value);
+    const std::uint64_t number = attribute < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+                                     ? static_cast<std::uint64_t>(*static_cast<const int*>(value))
+                                     : *static_cast<const std::uint64_t*>(value);
     return pool->set(attribute, number) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }

@@ -212,7 +212,8 @@ CULEBRA_EMU_EXPORT CUresult cuLibraryUnload(CUlibrary handle) {
   });
 }
 
-CULEBRA_EMU_EXPORT CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary handle, const char* name) {
+CULEBRA_EMU_EXPORT CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary handle,
+                                               const char* name) {
   return with_library("cuLibraryGetKernel", kNeedsInit, handle, [&](Library& library) {
     if (kernel == nullptr || name == nullptr || *name == '\0') return CUDA_ERROR_INVALID_VALUE;
     *kernel = objects().library_kernel(handle, library, name);

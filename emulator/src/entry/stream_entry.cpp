@@ -24,7 +24,8 @@ CUresult create_stream(const char* symbol, CUstream* out, unsigned flags, int pr
   });
 }
 
-// Calls body(stream) on the handle's stream. Needs no current context unless the handle is a default stream's.
+// Calls body(stream) on the handle's stream. Needs no current context unless the handle is a
+// default stream's.
 template <class Body>
 CUresult with_stream(const char* symbol, CUstream handle, Body body, unsigned demand = kNeedsInit) {
   return call(symbol, demand, [&] {
@@ -115,7 +116,8 @@ CULEBRA_EMU_EXPORT CUresult cuStreamQuery(CUstream handle) {
       kNeedsInit | kWorksInHostFunction);
 }
 
-CULEBRA_EMU_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
+CULEBRA_EMU_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle,
+                                              unsigned flags) {
   return with_stream("cuStreamWaitEvent", handle, [&](const StreamPtr& stream) {
     return with_event(event_handle, [&](Event& event) {
       if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
@@ -194,7 +196,8 @@ CULEBRA_EMU_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
   return record_event("cuEventRecord", handle, stream);
 }
 
-CULEBRA_EMU_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags) {
+CULEBRA_EMU_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream,
+                                                   unsigned flags) {
   if (flags > 1) {
     return call("cuEventRecordWithFlags", kNeedsInit, [] { return CUDA_ERROR_INVALID_VALUE; });
   }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <utility>
@@ -43,8 +43,9 @@ struct BlockExecutor::Warp {
   std::uint32_t waiting = 0;
 };
 
-// A block's shared memory. Every byte is poisoned (it reads as NaN, or as -1) before a block sees it. An access far beyond
-// the end faults; the bytes behind each array hold a pattern that shows a store there.
+// A block's shared memory. Every byte is poisoned (it reads as NaN, or as -1) before a block sees
+// it. An access far beyond the end faults; the bytes behind each array hold a pattern that shows a
+// store there.
 class BlockExecutor::SharedMemory {
  public:
   // As strict as any use of shared memory demands, and what culebra/platform.cuh promises.
@@ -82,8 +83,10 @@ class BlockExecutor::SharedMemory {
     }
     const std::uint64_t offset = round_up(static_used_, std::max(align, kStaticAlign));
     if (offset + bytes > kMaxStaticSharedBytes) return nullptr;
-    // Twice as far from the start as on a device: as aligned as there, with a gap of the array's own size behind it.
-    arrays_.push_back({key, memory_ + page_ + 2 * offset, bytes, 2 * round_up(bytes, kStaticAlign)});
+    // Twice as far from the start as on a device: as aligned as there, with a gap of the array's
+    // own size behind it.
+    arrays_.push_back(
+        {key, memory_ + page_ + 2 * offset, bytes, 2 * round_up(bytes, kStaticAlign)});
     arrays_.back().prepare();
     static_used_ = offset + bytes;
     return arrays_.back().address;
@@ -188,7 +191,9 @@ Outcome BlockExecutor::run(const Launch& launch, Index3 block_index) {
   barrier_first_ = nullptr;
 
   FaultScope scope;
-  scope.before_jump = [](void* context) { static_cast<FiberContext*>(context)->before_jump_here(); };
+  scope.before_jump = [](void* context) {
+    static_cast<FiberContext*>(context)->before_jump_here();
+  };
   scope.before_jump_argument = &scheduler_;
   if (sigsetjmp(scope.landing, 0) == 0) {
     scope.arm();
@@ -196,7 +201,8 @@ Outcome BlockExecutor::run(const Launch& launch, Index3 block_index) {
     scope.disarm();
     if (outcome_.result == CUDA_SUCCESS) {
       if (const auto damage = shared_->find_damage()) {
-        outcome_ = {CUDA_ERROR_ILLEGAL_ADDRESS, describe_block() + ": wrote beyond the end of " + *damage};
+        outcome_ = {CUDA_ERROR_ILLEGAL_ADDRESS,
+                    describe_block() + ": wrote beyond the end of " + *damage};
       }
     }
   } else {
@@ -206,7 +212,8 @@ Outcome BlockExecutor::run(const Launch& launch, Index3 block_index) {
   *current_ = nullptr;
   static_shared_used_ = std::max(static_shared_used_, shared_->static_used());
   if (outcome_.result != CUDA_SUCCESS) {
-    // The block's other fibers are somewhere inside the kernel: drop them all, they are made anew when needed.
+    // The block's other fibers are somewhere inside the kernel: drop them all, they are made anew
+    // when needed.
     idle_fibers_.clear();
     fibers_used_ = 0;
   }
@@ -237,8 +244,8 @@ void BlockExecutor::run_fiber(void* argument) {
   }
 }
 
-// Runs threads that have not started, as long as nobody is ready: a ready thread's data is still in the caches. But a
-// thread that polls is always ready, and may poll for one that has not started.
+// Runs threads that have not started, as long as nobody is ready: a ready thread's data is still in
+// the caches. But a thread that polls is always ready, and may poll for one that has not started.
 void BlockExecutor::start_threads(Fiber& fiber) {
   while (next_thread_ < thread_count() &&
          (std::exchange(start_one_, false) || ready_first_ == nullptr)) {
@@ -271,9 +278,7 @@ void BlockExecutor::go_on(FiberContext& from, Fiber* idle) {
   }
 }
 
-void BlockExecutor::wait_here(EmulatedThread& thread) {
-  go_on(thread.fiber->context, nullptr);
-}
+void BlockExecutor::wait_here(EmulatedThread& thread) { go_on(thread.fiber->context, nullptr); }
 
 void BlockExecutor::make_ready(EmulatedThread& thread) {
   thread.waiting.what = Waiting::For::kNothing;
@@ -372,9 +377,9 @@ void BlockExecutor::collective(EmulatedThread& thread, const Site& site, std::ui
     const Waiting& other = warp.lanes[__builtin_ctz(rest)].waiting;
     // (One that waits with another mask may be on its way here, after a collective of fewer lanes.)
     if (other.mask == mask && other.complete != complete) {
-      fail(CUDA_ERROR_LAUNCH_FAILED,
-           "divergent warp: lanes of one mask wait in different collectives; " +
-               describe_waiting());
+      fail(
+          CUDA_ERROR_LAUNCH_FAILED,
+          "divergent warp: lanes of one mask wait in different collectives; " + describe_waiting());
     }
   }
   warp.waiting |= self;
@@ -445,8 +450,8 @@ std::string BlockExecutor::describe_block() const {
   return std::string("kernel ") + launch_->kernel->symbol + ", block " + to_string(block_.index);
 }
 
-// "threads 0-31 (32 of them) wait at __syncthreads in softmax.cu:120; threads 32-63 (32 of them) have exited", by linear
-// index.
+// "threads 0-31 (32 of them) wait at __syncthreads in softmax.cu:120; threads 32-63 (32 of them)
+// have exited", by linear index.
 std::string BlockExecutor::describe_waiting() const {
   // In the order of their first threads.
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> groups;
@@ -512,9 +517,9 @@ Outcome BlockExecutor::describe_fault(const Fault& fault) const {
       break;
   }
   if (stacks_.is_guard(fault.address)) {
-    return {CUDA_ERROR_HARDWARE_STACK_ERROR,
-            who + "stack overflow: a thread has " + std::to_string(FiberStacks::kStackBytes) +
-                " bytes"};
+    return {CUDA_ERROR_HARDWARE_STACK_ERROR, who + "stack overflow: a thread has " +
+                                                 std::to_string(FiberStacks::kStackBytes) +
+                                                 " bytes"};
   }
   // The CPU reports no address for one that is not canonical, and for a misaligned vector access.
   if (fault.signal == SIGSEGV && fault.code == SI_KERNEL) {
@@ -543,9 +548,8 @@ struct RuntimeFunctions {
   }
   static void yield(Thread* thread) { BlockExecutor::of(thread).yield(of(thread)); }
   static void fail(Thread* thread, std::uint32_t result, const char* message) {
-    BlockExecutor::of(thread).fail(
-        static_cast<CUresult>(result),
-        BlockExecutor::name(of(thread)) + ": " + message);
+    BlockExecutor::of(thread).fail(static_cast<CUresult>(result),
+                                   BlockExecutor::name(of(thread)) + ": " + message);
   }
 };
 

@@ -60,7 +60,8 @@ class BlockExecutor {
   static BlockExecutor& of(const Thread* thread);
   static void run_fiber(void* fiber);
 
-  // Scheduling. A thread runs until it waits; then whoever is ready, else a thread that has not started yet.
+  // Scheduling. A thread runs until it waits; then whoever is ready, else a thread that has not
+  // started yet.
   void start_threads(Fiber& fiber);
   void wait_here(EmulatedThread& thread);
   void make_ready(EmulatedThread& thread);

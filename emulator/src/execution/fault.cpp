@@ -8,8 +8,8 @@
 namespace culebra_emu {
 namespace {
 
-// Read in a signal handler on threads that are not ours, where the first touch of an ordinary thread-local of a
-// loaded library may allocate: hence the static model.
+// Read in a signal handler on threads that are not ours, where the first touch of an ordinary
+// thread-local of a loaded library may allocate: hence the static model.
 __attribute__((tls_model("initial-exec"))) thread_local FaultScope* armed = nullptr;
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
@@ -20,7 +20,8 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if ((action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction != nullptr) {
     action.sa_sigaction(signal, info, context);
   } else if (action.sa_handler == SIG_DFL) {
-    // The instruction runs again and meets the default action: the process ends as if we were not here.
+    // The instruction runs again and meets the default action: the process ends as if we were not
+    // here.
     std::signal(signal, SIG_DFL);
   } else if (action.sa_handler != SIG_IGN) {
     action.sa_handler(signal);
@@ -68,7 +69,8 @@ void FaultScope::take(const Fault& fault) {
 }
 
 void prepare_thread_for_faults() {
-  // As late as the first kernel: whoever installs handlers at start-up (a JVM) has done so by now, and we chain to it.
+  // As late as the first kernel: whoever installs handlers at start-up (a JVM) has done so by now,
+  // and we chain to it.
   static std::once_flag once;
   std::call_once(once, install_handlers);
 

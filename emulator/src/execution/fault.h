@@ -1,5 +1,5 @@
-// Turns a hardware fault inside a kernel (a bad address, a failed alignment check, a stack overflow) or a copy into a
-// failed device, as a GPU does, instead of the end of the process.
+// Turns a hardware fault inside a kernel (a bad address, a failed alignment check, a stack
+// overflow) or a copy into a failed device, as a GPU does, instead of the end of the process.
 #pragma once
 
 #include <csetjmp>
@@ -16,7 +16,8 @@ struct Fault {
 // While one is armed on an OS thread, a fault there comes back to its landing:
 //
 //   FaultScope scope;
-//   if (sigsetjmp(scope.landing, 0) == 0) { scope.arm(); ...run the kernel...; } else { ...scope.fault()... }
+//   if (sigsetjmp(scope.landing, 0) == 0) { scope.arm(); ...run the kernel...; } else {
+//   ...scope.fault()... }
 //
 // All other faults go where they went before: a JVM uses the same signals for its own purposes.
 class FaultScope {
@@ -42,11 +43,12 @@ class FaultScope {
   Fault fault_;
 };
 
-// The handler needs a stack of its own on each OS thread that runs kernels: a fiber's may be the one that overflowed.
+// The handler needs a stack of its own on each OS thread that runs kernels: a fiber's may be the
+// one that overflowed.
 void prepare_thread_for_faults();
 
-// Runs the work on this OS thread and returns the fault that ended it, if one did. What the work has on its stack is
-// then dropped without being destroyed.
+// Runs the work on this OS thread and returns the fault that ended it, if one did. What the work
+// has on its stack is then dropped without being destroyed.
 template <class Work>
 std::optional<Fault> run_until_fault(const Work& work) {
   prepare_thread_for_faults();

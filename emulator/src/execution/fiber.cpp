@@ -37,8 +37,8 @@ bool FiberStacks::is_guard(const void* address) const {
 
 #if defined(__x86_64__)
 
-// Saves what the System V ABI lets a callee use only after saving: six registers and the stack pointer. (The control
-// words of the floating-point units are the same in all fibers.)
+// Saves what the System V ABI lets a callee use only after saving: six registers and the stack
+// pointer. (The control words of the floating-point units are the same in all fibers.)
 asm(R"(
 .pushsection .text
 .hidden culebra_emu_switch
@@ -84,8 +84,8 @@ void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
   stack_bytes_ = FiberStacks::kStackBytes;
   sanitizer_state_ = nullptr;
   auto** top = reinterpret_cast<void**>(stack + stack_bytes_);
-  // The frame that culebra_emu_switch pops: r15 r14 r13 r12 rbx rbp, and the return address. The stack pointer is
-  // then a multiple of 16, as it must be before a call.
+  // The frame that culebra_emu_switch pops: r15 r14 r13 r12 rbx rbp, and the return address. The
+  // stack pointer is then a multiple of 16, as it must be before a call.
   top -= 2;
   *--top = reinterpret_cast<void*>(&culebra_emu_start);
   *--top = nullptr;

@@ -38,8 +38,8 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  // Makes the next switch to this context call entry(argument) on the given stack; entry must not return. What the
-  // context was doing is dropped.
+  // Makes the next switch to this context call entry(argument) on the given stack; entry must not
+  // return. What the context was doing is dropped.
   void reset(char* stack, void (*entry)(void*), void* argument);
 
   // Leaves `from`, the running context, for `to`; returns when something switches back to `from`.

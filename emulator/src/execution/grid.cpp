@@ -13,7 +13,8 @@
 namespace culebra_emu {
 namespace {
 
-// Executors are kept: their 1024 stacks and their shared memory are expensive to map and cheap to use again.
+// Executors are kept: their 1024 stacks and their shared memory are expensive to map and cheap to
+// use again.
 class ExecutorPool {
  public:
   std::unique_ptr<BlockExecutor> take() {
@@ -48,12 +49,12 @@ ExecutorPool& executors() {
 class GridRun {
  public:
   explicit GridRun(const Launch& launch)
-      : launch_(launch),
-        blocks_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z) {}
+      : launch_(launch), blocks_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z) {}
 
   std::uint64_t blocks() const { return blocks_; }
 
-  // Takes blocks until there are no more. Does not touch the launch if it comes too late to get one.
+  // Takes blocks until there are no more. Does not touch the launch if it comes too late to get
+  // one.
   void work() {
     std::unique_ptr<BlockExecutor> executor;
     for (;;) {

@@ -10,7 +10,8 @@ struct GridOutcome {
   std::uint32_t static_shared_bytes = 0;
 };
 
-// Runs all blocks and returns; after a fault no further block starts. The caller's OS thread takes part.
+// Runs all blocks and returns; after a fault no further block starts. The caller's OS thread takes
+// part.
 GridOutcome run_grid(const Launch& launch);
 
 }  // namespace culebra_emu

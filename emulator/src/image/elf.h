@@ -1,4 +1,5 @@
-// The ELF container of an emulator image, as docs/decisions/0002 fixes it. Shared by the packer and the loader.
+// The ELF container of an emulator image, as docs/decisions/0002 fixes it. Shared by the packer and
+// the loader.
 #pragma once
 
 #include <elf.h>
@@ -21,7 +22,8 @@ constexpr unsigned architecture_of_flags(std::uint32_t flags) { return (flags >>
 inline constexpr const char* kAbiSection = ".culebra.abi";
 inline constexpr const char* kParametersSection = ".culebra.params";
 inline constexpr const char* kHostSection = ".culebra.host";
-// SHA-256, in hexadecimal, of the two sections above it in a row: a damaged image must not be executed.
+// SHA-256, in hexadecimal, of the two sections above it in a row: a damaged image must not be
+// executed.
 inline constexpr const char* kDigestSection = ".culebra.sha256";
 inline constexpr const char* kAbiText = "1";
 

@@ -27,11 +27,13 @@ class LoadedImage::MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  // Appends memory that may not be readable: the kernel reports that as an error where a load would fault.
+  // Appends memory that may not be readable: the kernel reports that as an error where a load would
+  // fault.
   bool append(const void* data, std::size_t bytes) {
     const char* next = static_cast<const char*>(data);
     while (bytes != 0) {
-      // Not through the C library: AddressSanitizer would report what is, with an address and no length, unavoidable.
+      // Not through the C library: AddressSanitizer would report what is, with an address and no
+      // length, unavoidable.
       const auto written = static_cast<ssize_t>(syscall(SYS_write, descriptor_, next, bytes));
       if (written <= 0) return false;
       next += written;
@@ -64,7 +66,8 @@ namespace {
 using MemoryFile = LoadedImage::MemoryFile;
 
 // The bytes at an address, or nothing if not all of them can be read.
-std::optional<std::string> read_memory(const void* base, std::uint64_t offset, std::uint64_t bytes) {
+std::optional<std::string> read_memory(const void* base, std::uint64_t offset,
+                                       std::uint64_t bytes) {
   constexpr std::uint64_t kLargestImage = std::uint64_t{1} << 30;
   if (offset > kLargestImage || bytes > kLargestImage) return std::nullopt;
   MemoryFile file;
@@ -91,7 +94,8 @@ Rejection reject_other_format(const void* data) {
     // PTX begins with comments or its version. A text may end anywhere, hence byte by byte.
     constexpr std::size_t kLookedAt = 4096;
     MemoryFile text;
-    for (std::size_t i = 0; i < kLookedAt && text.append(static_cast<const char*>(data) + i, 1); ++i) {
+    for (std::size_t i = 0; i < kLookedAt && text.append(static_cast<const char*>(data) + i, 1);
+         ++i) {
     }
     if (std::string_view(text.contents().c_str()).find(".version") != std::string_view::npos) {
       return {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "the emulator cannot compile PTX"};
@@ -101,7 +105,8 @@ Rejection reject_other_format(const void* data) {
 }
 
 // The contents of the sections, by name.
-std::optional<Rejection> read_sections(const void* data, std::map<std::string, std::string>& sections) {
+std::optional<Rejection> read_sections(const void* data,
+                                       std::map<std::string, std::string>& sections) {
   const auto head = read_memory(data, 0, sizeof(Elf64_Ehdr));
   if (!head || std::memcmp(head->data(), ELFMAG, SELFMAG) != 0) return reject_other_format(data);
   Elf64_Ehdr header;
@@ -150,8 +155,9 @@ std::optional<Rejection> check_sections(const std::map<std::string, std::string>
   const auto abi = sections.find(kAbiSection);
   if (abi == sections.end()) {
     if (sections.contains(".nv.info")) {
-      return Rejection{CUDA_ERROR_NO_BINARY_FOR_GPU,
-                       "the image holds GPU code; the emulator runs images that its own packer made"};
+      return Rejection{
+          CUDA_ERROR_NO_BINARY_FOR_GPU,
+          "the image holds GPU code; the emulator runs images that its own packer made"};
     }
     return invalid("the image holds no kernels");
   }
@@ -174,7 +180,8 @@ std::optional<Rejection> check_sections(const std::map<std::string, std::string>
 
 }  // namespace
 
-CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image, std::string& log) {
+CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image,
+                           std::string& log) {
   std::map<std::string, std::string> sections;
   std::optional<Rejection> rejection = read_sections(data, sections);
   if (!rejection) rejection = check_sections(sections);

@@ -16,8 +16,8 @@ class LoadedImage {
   // The architecture that the emulated device has.
   static constexpr unsigned kArchitecture = 90;
 
-  // Loads from an address of unknown length, as the driver's interface has it: whatever lies there, the answer is a
-  // code and never a crash. `log` says what is wrong.
+  // Loads from an address of unknown length, as the driver's interface has it: whatever lies there,
+  // the answer is a code and never a crash. `log` says what is wrong.
   static CUresult load(const void* data, std::shared_ptr<LoadedImage>& image, std::string& log);
 
   // A file without a name, gone when closed.
@@ -35,7 +35,8 @@ class LoadedImage {
  private:
   LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const Image& image);
 
-  // Open as long as the library is loaded: the dynamic linker would take another file of the same number for this one.
+  // Open as long as the library is loaded: the dynamic linker would take another file of the same
+  // number for this one.
   std::unique_ptr<MemoryFile> file_;
   void* library_;
   std::vector<const Kernel*> kernels_;

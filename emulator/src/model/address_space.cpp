@@ -17,7 +17,8 @@
 namespace culebra_emu {
 namespace {
 
-// Addresses that nothing else on a 47-bit machine uses, and that are not used twice: a stale pointer faults.
+// Addresses that nothing else on a 47-bit machine uses, and that are not used twice: a stale
+// pointer faults.
 constexpr std::uint64_t kFirstAddress = 0x2000'0000'0000;
 constexpr std::uint64_t kLastAddress = 0x5000'0000'0000;
 
@@ -34,9 +35,8 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); }
 
 [[maybe_unused]] bool has_pattern(std::uint64_t begin, std::uint64_t end) {
-  return std::all_of(pointer(begin), pointer(end), [](char byte) {
-    return static_cast<unsigned char>(byte) == kPattern;
-  });
+  return std::all_of(pointer(begin), pointer(end),
+                     [](char byte) { return static_cast<unsigned char>(byte) == kPattern; });
 }
 
 }  // namespace
@@ -64,7 +64,8 @@ Mapping::Mapping(std::uint64_t bytes) : bytes_(bytes) {
   address_ = start_ + page + data - round_up(bytes, kAlign);
   const std::uint64_t before = std::min(kCheckedBefore, address_ - (start_ + page));
   std::memset(pointer(address_ - before), static_cast<int>(kPattern), before);
-  std::memset(pointer(address_ + bytes_), static_cast<int>(kPattern), round_up(bytes, kAlign) - bytes);
+  std::memset(pointer(address_ + bytes_), static_cast<int>(kPattern),
+              round_up(bytes, kAlign) - bytes);
 #if defined(__SANITIZE_ADDRESS__)
   ASAN_POISON_MEMORY_REGION(pointer(address_ - before), before);
   ASAN_POISON_MEMORY_REGION(pointer(address_ + bytes_), round_up(bytes, kAlign) - bytes);
@@ -92,7 +93,8 @@ bool Mapping::intact() const {
 bool AddressSpace::add(Allocation allocation) {
   const std::unique_lock lock(mutex_);
   const auto after = allocations_.lower_bound(allocation.address);
-  if (after != allocations_.end() && after->first < allocation.address + allocation.bytes) return false;
+  if (after != allocations_.end() && after->first < allocation.address + allocation.bytes)
+    return false;
   if (after != allocations_.begin()) {
     const Allocation& before = std::prev(after)->second;
     if (before.address + before.bytes > allocation.address) return false;

@@ -14,8 +14,8 @@
 
 namespace culebra_emu {
 
-// Host memory that stands for device memory. Guard pages on both sides make far accesses fault; the bytes between
-// them and the data hold a pattern that shows near ones.
+// Host memory that stands for device memory. Guard pages on both sides make far accesses fault; the
+// bytes between them and the data hold a pattern that shows near ones.
 class Mapping {
  public:
   // Throws std::bad_alloc.

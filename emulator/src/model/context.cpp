@@ -8,7 +8,8 @@
 namespace culebra_emu {
 namespace {
 
-// A plain array, so that a thread that ends at any moment of the process's end has nothing to destroy.
+// A plain array, so that a thread that ends at any moment of the process's end has nothing to
+// destroy.
 constexpr std::size_t kDeepest = 64;
 thread_local Context* stack[kDeepest];
 thread_local std::size_t depth = 0;
@@ -99,7 +100,8 @@ StreamPtr Context::per_thread_stream() {
 StreamPtr Context::create_stream(unsigned flags, int priority) {
   const std::lock_guard lock(streams_mutex_);
   const bool blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
-  return add_stream(blocking ? Stream::Kind::kBlocking : Stream::Kind::kNonBlocking, flags, priority);
+  return add_stream(blocking ? Stream::Kind::kBlocking : Stream::Kind::kNonBlocking, flags,
+                    priority);
 }
 
 void Context::synchronize() {

@@ -12,157 +12,157 @@ namespace {
 
 constexpr int kMaxInt = 2147483647;
 
-// By number of the attribute, which begins at 1. An H200's limits; but what the emulator does not model (clusters,
-// managed memory, virtual memory management, IPC ...) it says it cannot do.
+// By number of the attribute, which begins at 1. An H200's limits; but what the emulator does not
+// model (clusters, managed memory, virtual memory management, IPC ...) it says it cannot do.
 constexpr std::array<int, 148> kAttributes = {
-    0,         // (there is no attribute 0)
-    1024,      // max threads per block
-    1024,      // max block dim x
-    1024,      // max block dim y
-    64,        // max block dim z
-    kMaxInt,   // max grid dim x
-    65535,     // max grid dim y
-    65535,     // max grid dim z
-    Device::kDefaultSharedBytes,  // max shared memory per block
-    65536,     // total constant memory
-    32,        // warp size
-    kMaxInt,   // max pitch
-    65536,     // max registers per block
-    1980000,   // clock rate, kHz
-    512,       // texture alignment
-    1,         // gpu overlap
-    132,       // multiprocessor count
-    0,         // kernel exec timeout
-    0,         // integrated
-    1,         // can map host memory
-    0,         // compute mode: default
-    131072,    // maximum texture1d width
-    131072,    // maximum texture2d width
-    65536,     // maximum texture2d height
-    16384,     // maximum texture3d width
-    16384,     // maximum texture3d height
-    16384,     // maximum texture3d depth
-    32768,     // maximum texture2d layered width
-    32768,     // maximum texture2d layered height
-    2048,      // maximum texture2d layered layers
-    512,       // surface alignment
-    1,         // concurrent kernels
-    0,         // ecc enabled
-    0,         // pci bus id: computed
-    0,         // pci device id
-    0,         // tcc driver
-    3201000,   // memory clock rate, kHz
-    6144,      // global memory bus width
-    62914560,  // l2 cache size
-    2048,      // max threads per multiprocessor
-    3,         // async engine count
-    1,         // unified addressing
-    32768,     // maximum texture1d layered width
-    2048,      // maximum texture1d layered layers
-    1,         // can tex2d gather
-    32768,     // maximum texture2d gather width
-    32768,     // maximum texture2d gather height
-    16384,     // maximum texture3d width alternate
-    16384,     // maximum texture3d height alternate
-    16384,     // maximum texture3d depth alternate
-    0,         // pci domain id
-    32,        // texture pitch alignment
-    32768,     // maximum texturecubemap width
-    32768,     // maximum texturecubemap layered width
-    2046,      // maximum texturecubemap layered layers
-    32768,     // maximum surface1d width
-    131072,    // maximum surface2d width
-    65536,     // maximum surface2d height
-    16384,     // maximum surface3d width
-    16384,     // maximum surface3d height
-    16384,     // maximum surface3d depth
-    32768,     // maximum surface1d layered width
-    2048,      // maximum surface1d layered layers
-    32768,     // maximum surface2d layered width
-    32768,     // maximum surface2d layered height
-    2048,      // maximum surface2d layered layers
-    32768,     // maximum surfacecubemap width
-    32768,     // maximum surfacecubemap layered width
-    2046,      // maximum surfacecubemap layered layers
-    268435456,  // maximum texture1d linear width
-    131072,    // maximum texture2d linear width
-    65000,     // maximum texture2d linear height
-    2097120,   // maximum texture2d linear pitch
-    32768,     // maximum texture2d mipmapped width
-    32768,     // maximum texture2d mipmapped height
-    9,         // compute capability major
-    0,         // compute capability minor
-    32768,     // maximum texture1d mipmapped width
-    1,         // stream priorities supported
-    1,         // global l1 cache supported
-    1,         // local l1 cache supported
-    233472,    // max shared memory per multiprocessor
-    65536,     // max registers per multiprocessor
-    0,         // managed memory
-    0,         // multi gpu board
-    0,         // multi gpu board group id: computed
-    0,         // host native atomic supported
-    2,         // single to double precision perf ratio
-    0,         // pageable memory access
-    0,         // concurrent managed access
-    1,         // compute preemption supported
-    1,         // can use host pointer for registered mem
-    0,         // can use stream mem ops v1
-    0,         // can use 64 bit stream mem ops v1
-    0,         // can use stream wait value nor v1
-    1,         // cooperative launch
-    0,         // cooperative multi device launch
+    0,                             // (there is no attribute 0)
+    1024,                          // max threads per block
+    1024,                          // max block dim x
+    1024,                          // max block dim y
+    64,                            // max block dim z
+    kMaxInt,                       // max grid dim x
+    65535,                         // max grid dim y
+    65535,                         // max grid dim z
+    Device::kDefaultSharedBytes,   // max shared memory per block
+    65536,                         // total constant memory
+    32,                            // warp size
+    kMaxInt,                       // max pitch
+    65536,                         // max registers per block
+    1980000,                       // clock rate, kHz
+    512,                           // texture alignment
+    1,                             // gpu overlap
+    132,                           // multiprocessor count
+    0,                             // kernel exec timeout
+    0,                             // integrated
+    1,                             // can map host memory
+    0,                             // compute mode: default
+    131072,                        // maximum texture1d width
+    131072,                        // maximum texture2d width
+    65536,                         // maximum texture2d height
+    16384,                         // maximum texture3d width
+    16384,                         // maximum texture3d height
+    16384,                         // maximum texture3d depth
+    32768,                         // maximum texture2d layered width
+    32768,                         // maximum texture2d layered height
+    2048,                          // maximum texture2d layered layers
+    512,                           // surface alignment
+    1,                             // concurrent kernels
+    0,                             // ecc enabled
+    0,                             // pci bus id: computed
+    0,                             // pci device id
+    0,                             // tcc driver
+    3201000,                       // memory clock rate, kHz
+    6144,                          // global memory bus width
+    62914560,                      // l2 cache size
+    2048,                          // max threads per multiprocessor
+    3,                             // async engine count
+    1,                             // unified addressing
+    32768,                         // maximum texture1d layered width
+    2048,                          // maximum texture1d layered layers
+    1,                             // can tex2d gather
+    32768,                         // maximum texture2d gather width
+    32768,                         // maximum texture2d gather height
+    16384,                         // maximum texture3d width alternate
+    16384,                         // maximum texture3d height alternate
+    16384,                         // maximum texture3d depth alternate
+    0,                             // pci domain id
+    32,                            // texture pitch alignment
+    32768,                         // maximum texturecubemap width
+    32768,                         // maximum texturecubemap layered width
+    2046,                          // maximum texturecubemap layered layers
+    32768,                         // maximum surface1d width
+    131072,                        // maximum surface2d width
+    65536,                         // maximum surface2d height
+    16384,                         // maximum surface3d width
+    16384,                         // maximum surface3d height
+    16384,                         // maximum surface3d depth
+    32768,                         // maximum surface1d layered width
+    2048,                          // maximum surface1d layered layers
+    32768,                         // maximum surface2d layered width
+    32768,                         // maximum surface2d layered height
+    2048,                          // maximum surface2d layered layers
+    32768,                         // maximum surfacecubemap width
+    32768,                         // maximum surfacecubemap layered width
+    2046,                          // maximum surfacecubemap layered layers
+    268435456,                     // maximum texture1d linear width
+    131072,                        // maximum texture2d linear width
+    65000,                         // maximum texture2d linear height
+    2097120,                       // maximum texture2d linear pitch
+    32768,                         // maximum texture2d mipmapped width
+    32768,                         // maximum texture2d mipmapped height
+    9,                             // compute capability major
+    0,                             // compute capability minor
+    32768,                         // maximum texture1d mipmapped width
+    1,                             // stream priorities supported
+    1,                             // global l1 cache supported
+    1,                             // local l1 cache supported
+    233472,                        // max shared memory per multiprocessor
+    65536,                         // max registers per multiprocessor
+    0,                             // managed memory
+    0,                             // multi gpu board
+    0,                             // multi gpu board group id: computed
+    0,                             // host native atomic supported
+    2,                             // single to double precision perf ratio
+    0,                             // pageable memory access
+    0,                             // concurrent managed access
+    1,                             // compute preemption supported
+    1,                             // can use host pointer for registered mem
+    0,                             // can use stream mem ops v1
+    0,                             // can use 64 bit stream mem ops v1
+    0,                             // can use stream wait value nor v1
+    1,                             // cooperative launch
+    0,                             // cooperative multi device launch
     Device::kMaxSharedOptinBytes,  // max shared memory per block optin
-    0,         // can flush remote writes
-    1,         // host register supported
-    0,         // pageable memory access uses host page tables
-    0,         // direct managed mem access from host
-    0,         // virtual memory management supported
-    0,         // handle type posix file descriptor supported
-    0,         // handle type win32 handle supported
-    0,         // handle type win32 kmt handle supported
-    32,        // max blocks per multiprocessor
-    0,         // generic compression supported
-    0,         // max persisting l2 cache size
-    0,         // max access policy window size
-    0,         // gpu direct rdma with cuda vmm supported
-    1024,      // reserved shared memory per block
-    0,         // sparse cuda array supported
-    0,         // read only host register supported
-    0,         // timeline semaphore interop supported
-    1,         // memory pools supported
-    0,         // gpu direct rdma supported
-    0,         // gpu direct rdma flush writes options
-    0,         // gpu direct rdma writes ordering
-    0,         // mempool supported handle types
-    0,         // cluster launch
-    0,         // deferred mapping cuda array supported
-    0,         // can use 64 bit stream mem ops
-    0,         // can use stream wait value nor
-    0,         // dma buf supported
-    0,         // ipc event supported
-    4,         // mem sync domain count
-    0,         // tensor map access supported
-    0,         // handle type fabric supported
-    0,         // unified function pointers
-    0,         // numa config: none
-    -1,        // numa id
-    0,         // multicast supported
-    0,         // mps enabled
-    0,         // host numa id
-    0,         // d3d12 cig supported
-    0,         // mem decompress algorithm mask
-    0,         // mem decompress maximum length
-    0,         // vulkan cig supported
-    0,         // gpu pci device id
-    0,         // gpu pci subsystem id
-    0,         // host numa virtual memory management supported
-    0,         // host numa memory pools supported
-    0,         // host numa multinode ipc supported
-    0,         // host memory pools supported
-    0,         // host virtual memory management supported
-    0,         // host alloc dma buf supported
-    0,         // only partial host native atomic supported
+    0,                             // can flush remote writes
+    1,                             // host register supported
+    0,                             // pageable memory access uses host page tables
+    0,                             // direct managed mem access from host
+    0,                             // virtual memory management supported
+    0,                             // handle type posix file descriptor supported
+    0,                             // handle type win32 handle supported
+    0,                             // handle type win32 kmt handle supported
+    32,                            // max blocks per multiprocessor
+    0,                             // generic compression supported
+    0,                             // max persisting l2 cache size
+    0,                             // max access policy window size
+    0,                             // gpu direct rdma with cuda vmm supported
+    1024,                          // reserved shared memory per block
+    0,                             // sparse cuda array supported
+    0,                             // read only host register supported
+    0,                             // timeline semaphore interop supported
+    1,                             // memory pools supported
+    0,                             // gpu direct rdma supported
+    0,                             // gpu direct rdma flush writes options
+    0,                             // gpu direct rdma writes ordering
+    0,                             // mempool supported handle types
+    0,                             // cluster launch
+    0,                             // deferred mapping cuda array supported
+    0,                             // can use 64 bit stream mem ops
+    0,                             // can use stream wait value nor
+    0,                             // dma buf supported
+    0,                             // ipc event supported
+    4,                             // mem sync domain count
+    0,                             // tensor map access supported
+    0,                             // handle type fabric supported
+    0,                             // unified function pointers
+    0,                             // numa config: none
+    -1,                            // numa id
+    0,                             // multicast supported
+    0,                             // mps enabled
+    0,                             // host numa id
+    0,                             // d3d12 cig supported
+    0,                             // mem decompress algorithm mask
+    0,                             // mem decompress maximum length
+    0,                             // vulkan cig supported
+    0,                             // gpu pci device id
+    0,                             // gpu pci subsystem id
+    0,                             // host numa virtual memory management supported
+    0,                             // host numa memory pools supported
+    0,                             // host numa multinode ipc supported
+    0,                             // host memory pools supported
+    0,                             // host virtual memory management supported
+    0,                             // host alloc dma buf supported
+    0,                             // only partial host native atomic supported
 };
 
 constexpr int kPciBusIdAttribute = 33;

@@ -1,4 +1,5 @@
-// An emulated device: what an H200 says about itself, a budget of memory, and the failure that ends it.
+// An emulated device: what an H200 says about itself, a budget of memory, and the failure that ends
+// it.
 #pragma once
 
 #include <atomic>
@@ -37,7 +38,8 @@ class Device {
   std::uint64_t total_bytes() const { return total_bytes_; }
   std::uint64_t free_bytes() const { return total_bytes_ - used_bytes_.load(); }
 
-  // The first failure stays for the process's life, as on the real device: every later call returns it.
+  // The first failure stays for the process's life, as on the real device: every later call returns
+  // it.
   void fail(CUresult result, const std::string& message);
   bool failed() const { return failure() != CUDA_SUCCESS; }
   CUresult failure() const { return static_cast<CUresult>(failure_.load()); }

@@ -10,7 +10,8 @@ namespace culebra_emu {
 
 class Context;
 
-// A point in a stream. Recording again makes it another point; who waits already waits for the old one.
+// A point in a stream. Recording again makes it another point; who waits already waits for the old
+// one.
 class Event {
  public:
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,5 @@
-// Stream-ordered memory: what is freed stays reserved until somebody synchronizes and finds it above the threshold.
+// Stream-ordered memory: what is freed stays reserved until somebody synchronizes and finds it
+// above the threshold.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ class MemoryPool {
   // Null if the device has not enough memory.
   std::shared_ptr<Mapping> take(std::uint64_t bytes);
 
-  // Two steps, because the pool counts a block as free from the call on but may hand it out only when the stream has
-  // come to it.
+  // Two steps, because the pool counts a block as free from the call on but may hand it out only
+  // when the stream has come to it.
   void count_free(std::uint64_t bytes);
   void give_back(std::shared_ptr<Mapping> mapping);
 

@@ -10,35 +10,36 @@ CUfunction Objects::add_function(const Key& key, std::shared_ptr<Function> funct
   return handle;
 }
 
-CUfunction Objects::module_function(CUmodule handle, const Module& module, const std::string& name) {
+CUfunction Objects::module_function(CUmodule handle, const Module& module,
+                                    const std::string& name) {
   const std::lock_guard lock(mutex_);
   const Key key{handle, name};
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
   const Kernel* kernel = module.image()->find(name);
   if (kernel == nullptr) return nullptr;
-  return add_function(key, std::make_shared<Function>(module.image(), kernel,
-                                                      std::make_shared<FunctionSettings>(),
-                                                      &module.context(), handle, module.library()));
+  return add_function(
+      key, std::make_shared<Function>(module.image(), kernel, std::make_shared<FunctionSettings>(),
+                                      &module.context(), handle, module.library()));
 }
 
-CUkernel Objects::library_kernel(CUlibrary handle, const Library& library, const std::string& name) {
+CUkernel Objects::library_kernel(CUlibrary handle, const Library& library,
+                                 const std::string& name) {
   const std::lock_guard lock(mutex_);
   const Key key{handle, name};
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
   const Kernel* kernel = library.image()->find(name);
   if (kernel == nullptr) return nullptr;
-  return add_function(key, std::make_shared<Function>(library.image(), kernel,
-                                                      std::make_shared<FunctionSettings>(), nullptr,
-                                                      nullptr, handle));
+  return add_function(
+      key, std::make_shared<Function>(library.image(), kernel, std::make_shared<FunctionSettings>(),
+                                      nullptr, nullptr, handle));
 }
 
 CUfunction Objects::kernel_function(CUkernel handle, const Function& kernel, Context& context) {
   const std::lock_guard lock(mutex_);
   CUfunction& function = by_context_[{handle, &context}];
   if (function == nullptr) {
-    function = functions.add(std::make_shared<Function>(kernel.image(), &kernel.kernel(),
-                                                        kernel.settings(), &context, nullptr,
-                                                        kernel.library()));
+    function = functions.add(std::make_shared<Function>(
+        kernel.image(), &kernel.kernel(), kernel.settings(), &context, nullptr, kernel.library()));
   }
   return function;
 }
@@ -74,7 +75,8 @@ bool Objects::remove_library(CUlibrary handle) {
   forget_functions([&](const Function& function) { return function.library() == handle; });
   for (const auto& module :
        modules.remove_if([&](const Module& m) { return m.library() == handle; })) {
-    std::erase_if(library_modules_, [&](const auto& entry) { return entry.second == module.get(); });
+    std::erase_if(library_modules_,
+                  [&](const auto& entry) { return entry.second == module.get(); });
   }
   return true;
 }
@@ -88,7 +90,8 @@ void Objects::remove_all_of(const Context& context) {
   const std::lock_guard lock(mutex_);
   for (const auto& module :
        modules.remove_if([&](const Module& m) { return &m.context() == &context; })) {
-    std::erase_if(library_modules_, [&](const auto& entry) { return entry.second == module.get(); });
+    std::erase_if(library_modules_,
+                  [&](const auto& entry) { return entry.second == module.get(); });
   }
   forget_functions([&](const Function& function) { return function.context() == &context; });
 }

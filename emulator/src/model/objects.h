@@ -92,7 +92,8 @@ class Objects {
   Registry<Library> libraries;
   Registry<Function> functions;
 
-  // The one function of an owner and a kernel's name, made when first asked for. Null if the image has no such kernel.
+  // The one function of an owner and a kernel's name, made when first asked for. Null if the image
+  // has no such kernel.
   CUfunction module_function(CUmodule handle, const Module& module, const std::string& name);
   CUkernel library_kernel(CUlibrary handle, const Library& library, const std::string& name);
   // A library's kernel as a function of a context, and its image as a module of it.

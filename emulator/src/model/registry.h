@@ -9,7 +9,8 @@
 
 namespace culebra_emu {
 
-// The live objects of one kind. A handle is an object's address; one that is not in here is never dereferenced.
+// The live objects of one kind. A handle is an object's address; one that is not in here is never
+// dereferenced.
 template <class T>
 class Registry {
  public:

@@ -23,7 +23,8 @@ Stream::Stream(Context& context, Kind kind, unsigned flags, int priority)
 
 CompletionPtr Stream::enqueue(std::function<void()> work, OnFailure on_failure,
                               std::vector<CompletionPtr> after) {
-  // One at a time for the whole context: the order among the default stream and the blocking ones is theirs together.
+  // One at a time for the whole context: the order among the default stream and the blocking ones
+  // is theirs together.
   const std::lock_guard order(context_.submission_order());
   if (kind_ != Kind::kNonBlocking) {
     for (const StreamPtr& other : context_.implicitly_ordered_streams()) {

@@ -59,7 +59,9 @@ CULEBRA_KERNEL(fill, 256, out, value, n)
 extern "C" __global__ void nothing() {}
 CULEBRA_KERNEL(nothing, 1024)
 
-extern "C" __global__ void echo(culebra_test::Everything* out, culebra_test::Everything in) { *out = in; }
+extern "C" __global__ void echo(culebra_test::Everything* out, culebra_test::Everything in) {
+  *out = in;
+}
 CULEBRA_KERNEL(echo, 1, out, in)
 
 // out[global thread] = its coordinates, packed.
@@ -67,8 +69,10 @@ extern "C" __global__ void coordinates(unsigned long long* out) {
   const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   out[static_cast<unsigned long long>(block) * threads + culebra_test::linear_thread()] =
-      (static_cast<unsigned long long>(blockIdx.x) << 40) | (static_cast<unsigned long long>(blockIdx.y) << 32) |
-      (static_cast<unsigned long long>(blockIdx.z) << 24) | (threadIdx.x << 12) | (threadIdx.y << 6) | threadIdx.z;
+      (static_cast<unsigned long long>(blockIdx.x) << 40) |
+      (static_cast<unsigned long long>(blockIdx.y) << 32) |
+      (static_cast<unsigned long long>(blockIdx.z) << 24) | (threadIdx.x << 12) |
+      (threadIdx.y << 6) | threadIdx.z;
 }
 CULEBRA_KERNEL(coordinates, 1024, out)
 
@@ -130,7 +134,8 @@ extern "C" __global__ void atomics(unsigned* counters, float* sum) {
 }
 CULEBRA_KERNEL(atomics, 256, counters, sum)
 
-// What shared memory holds before anything is stored there, and that the next block does not see it.
+// What shared memory holds before anything is stored there, and that the next block does not see
+// it.
 extern "C" __global__ void shared_poison(unsigned* out, unsigned words) {
   CULEBRA_SHARED(unsigned, fixed, 64);
   CULEBRA_SHARED_DYNAMIC(unsigned, dynamic);
