@@ -5,8 +5,6 @@ import dev.culebra.bindings.Driver;
 /** Fills device memory with one element's bits. */
 final class DeviceFill {
 
-  private static final long EXACT_IN_DOUBLE = 1L << 53;
-
   private DeviceFill() {}
 
   static long bitsOf(ElementType<?> type, double value) {
@@ -39,11 +37,14 @@ final class DeviceFill {
 
   static long bitsOf(ElementType<?> type, long value) {
     if (type.isFloating()) {
-      if (Math.abs(value) > EXACT_IN_DOUBLE) {
+      long bits = bitsOf(type, (double) value);
+      double told = widened(type, bits);
+      // The cast to long saturates: 2^63 and the infinities would pass for its limits.
+      if (told < -0x1p63 || told >= 0x1p63 || (long) told != value) {
         throw new IllegalArgumentException(
-            value + " cannot be told exactly as " + type + "; pass a double");
+            value + " cannot be told exactly as " + type + "; pass a double to have it rounded");
       }
-      return bitsOf(type, (double) value);
+      return bits;
     }
     boolean unsigned = type == ElementType.U8;
     int bits = type.byteSize() * Byte.SIZE;
@@ -54,6 +55,14 @@ final class DeviceFill {
           value + " does not fit " + type + " (" + least + " to " + most + ")");
     }
     return value;
+  }
+
+  private static double widened(ElementType<?> floating, long bits) {
+    return switch (floating) {
+      case ElementType.F32 f -> Float.intBitsToFloat((int) bits);
+      case ElementType.F64 f -> Double.longBitsToDouble(bits);
+      default -> SixteenBit.of(floating).widen((short) bits);
+    };
   }
 
   static void fill(DeviceRange<?> range, long bits, Stream stream) {

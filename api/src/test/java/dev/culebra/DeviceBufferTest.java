@@ -250,6 +250,33 @@ class DeviceBufferTest extends DeviceTier {
   }
 
   @Test
+  @DisplayName(
+      "an integer that a floating type would round is refused, its exact neighbours are not")
+  void integersThatWouldBeRoundedAreRefused() {
+    try (DeviceBuffer<ElementType.U8> bytes = context.allocate(U8, 8, stream)) {
+      refusesOnly(bytes.as(F16), 2049, 2048, 2050, 65504, -2048);
+      refusesOnly(bytes.as(F16), 100_000, 0);
+      refusesOnly(bytes.as(F16), Long.MIN_VALUE, 0);
+      refusesOnly(bytes.as(BF16), 257, 256, 258);
+      refusesOnly(bytes.as(F32), 16_777_217, 16_777_216, 16_777_218, Long.MIN_VALUE);
+      refusesOnly(bytes.as(F32), Long.MAX_VALUE, 1L << 62);
+      refusesOnly(bytes.as(F64), (1L << 53) + 1, 1L << 53, (1L << 53) + 2, Long.MIN_VALUE);
+      refusesOnly(bytes.as(F64), Long.MAX_VALUE, 1L << 62);
+    }
+  }
+
+  private void refusesOnly(DeviceRange<?> range, long inexact, long... exact) {
+    assertTells(
+        assertThrows(IllegalArgumentException.class, () -> range.fill(inexact, stream)),
+        Long.toString(inexact),
+        range.type().toString(),
+        "pass a double");
+    for (long value : exact) {
+      range.fill(value, stream);
+    }
+  }
+
+  @Test
   void valuesThatDoNotFitAreRefused() {
     try (DeviceBuffer<ElementType.U8> bytes = context.allocate(U8, 8, stream)) {
       DeviceView<ElementType.I8> signed = bytes.as(I8);
