@@ -103,14 +103,15 @@ public final class KernelCatalog {
 
   /**
    * Binds a kernel for a context: chooses the best image for its device, loads it unless this
-   * context has it already, and compares the driver's view of the parameters with the index.
+   * context has it already, and compares the driver's view of the parameters and of the most
+   * threads a block with the index.
    *
    * @param context the context to run in
    * @param symbol the kernel's name
    * @return the kernel; it lives as long as the context
    * @throws IllegalArgumentException if there is no kernel of that name
-   * @throws InvalidImageException if no image fits the device, or its file is missing or not what
-   *     the index says
+   * @throws InvalidImageException if no image fits the device, its file is missing or not what the
+   *     index says, or the kernel allows fewer threads than the index says
    */
   public Kernel kernel(Context context, String symbol) {
     KernelIndex.Entry entry = index.kernels().get(symbol);
@@ -124,7 +125,20 @@ public final class KernelCatalog {
     }
     Image image = choose(entry.family(), context.device().computeCapability());
     CudaLibrary library = context.sharedLibrary(image.sha256(), () -> read(image));
-    return library.kernel(symbol, entry.signature());
+    Kernel kernel = library.kernel(symbol, entry.signature());
+    if (kernel.maxThreadsPerBlock() < entry.maxThreads()) {
+      throw InvalidImage.because(
+          "kernel "
+              + symbol
+              + " of "
+              + image.file()
+              + " allows "
+              + kernel.maxThreadsPerBlock()
+              + " threads a block, the index says "
+              + entry.maxThreads()
+              + "; build the kernels again");
+    }
+    return kernel;
   }
 
   private Image choose(String family, ComputeCapability device) {

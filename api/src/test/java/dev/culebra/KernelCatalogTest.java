@@ -1,8 +1,10 @@
 package dev.culebra;
 
 import static dev.culebra.Messages.assertTells;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -91,6 +93,27 @@ class KernelCatalogTest extends DeviceTier {
         assertThrows(InvalidImageException.class, () -> catalog.kernel(context, "k")),
         "f.ptx",
         "SHA-256");
+  }
+
+  @Test
+  void aKernelThatAllowsFewerThreadsThanTheIndexSaysIsRefused() throws IOException {
+    String symbol = "culebra_selftest_fill_f32";
+    KernelRoot root = KernelRoot.configured();
+    String index = new String(root.read("kernels.index").orElseThrow(), UTF_8);
+    String wrong = index.replaceFirst("(kernel\t" + symbol + "\tselftest\t)\\d+", "$14096");
+    assertNotEquals(index, wrong);
+    Files.writeString(folder.resolve("kernels.index"), wrong);
+    for (KernelCatalog.Image image : KernelCatalog.open().images()) {
+      Path copy = folder.resolve(image.file());
+      Files.createDirectories(copy.getParent());
+      Files.write(copy, root.read(image.file()).orElseThrow());
+    }
+    KernelCatalog catalog = KernelCatalog.open(new KernelRoot.Folder(folder));
+    assertTells(
+        assertThrows(InvalidImageException.class, () -> catalog.kernel(context, symbol)),
+        symbol,
+        "the index says 4096",
+        "build the kernels again");
   }
 
   @Test
