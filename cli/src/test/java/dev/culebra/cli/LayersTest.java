@@ -27,7 +27,6 @@ class LayersTest {
   private static final String KERNELS = "dev.culebra.kernels..";
   private static final String API = "dev.culebra";
   private static final String OPS = "dev.culebra.ops..";
-  private static final String INTERNAL = "dev.culebra.internal..";
   private static final String IO = "dev.culebra.io..";
   private static final String CLI = "dev.culebra.cli..";
   private static final String TESTKIT = "dev.culebra.testkit..";
@@ -61,12 +60,28 @@ class LayersTest {
       noClasses().that().resideInAPackage(IO).should().dependOnClassesThat(oursOutside(IO));
 
   @ArchTest
+  static final ArchRule testkitKnowsNobody =
+      noClasses()
+          .that()
+          .resideInAPackage(TESTKIT)
+          .should()
+          .dependOnClassesThat(oursOutside(TESTKIT));
+
+  @ArchTest
+  static final ArchRule onlyTestsKnowTestkit =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(TESTKIT)
+          .should()
+          .dependOnClassesThat(resideInAPackage(TESTKIT));
+
+  @ArchTest
   static final ArchRule apiKnowsBindingsAndKernels =
       noClasses()
           .that()
-          .resideInAnyPackage(API, OPS, INTERNAL)
+          .resideInAnyPackage(API, OPS)
           .should()
-          .dependOnClassesThat(oursOutside(API, OPS, INTERNAL, BINDINGS, KERNELS));
+          .dependOnClassesThat(oursOutside(API, OPS, BINDINGS, KERNELS));
 
   @ArchTest
   static final ArchRule theCommandKnowsTheApiAndFiles =
@@ -74,7 +89,7 @@ class LayersTest {
           .that()
           .resideInAPackage(CLI)
           .should()
-          .dependOnClassesThat(resideInAnyPackage(GENERATED, KERNELS, TESTKIT, INTERNAL));
+          .dependOnClassesThat(resideInAnyPackage(GENERATED, KERNELS, TESTKIT));
 
   @ArchTest
   static final ArchRule theApiDoesNotKnowItsOperations =
@@ -129,7 +144,7 @@ class LayersTest {
   /** Nor do the others if a room is not on the class path of this test. */
   @ArchTest
   static void allRoomsAreThere(JavaClasses classes) {
-    for (String room : new String[] {GENERATED, BINDINGS, KERNELS, API, OPS, IO, CLI}) {
+    for (String room : new String[] {GENERATED, BINDINGS, KERNELS, API, OPS, IO, CLI, TESTKIT}) {
       assertFalse(classes.stream().noneMatch(resideInAPackage(room)), room);
     }
   }
