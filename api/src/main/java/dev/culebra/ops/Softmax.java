@@ -99,7 +99,8 @@ public final class Softmax {
    * The same with another factor of the input, which single precision types round to single
    * precision.
    *
-   * @param factor a finite number of any sign
+   * @param factor a finite number of any sign, at most {@link #maxScale} of the type it is used
+   *     with
    * @return the operation; it shares prepared launches with this one
    * @throws IllegalArgumentException if it is not finite
    */
@@ -108,6 +109,18 @@ public final class Softmax {
       throw new IllegalArgumentException("scale " + factor + " is not finite");
     }
     return new Softmax(family, algorithm, log, factor);
+  }
+
+  /**
+   * The largest magnitude of a scale: half the largest value of the type in which the softmax
+   * computes. Beyond it the difference of two scaled entries would overflow.
+   *
+   * @param type the type of the elements
+   * @return the magnitude
+   * @throws IllegalArgumentException if the type is not a floating one
+   */
+  public static double maxScale(ElementType<?> type) {
+    return AccumulatorType.of(type) == ElementType.F64 ? Double.MAX_VALUE / 2 : Float.MAX_VALUE / 2;
   }
 
   /** {@return the algorithm} */
@@ -146,14 +159,18 @@ public final class Softmax {
    * @param out the output, of the same shape; the very same memory and strides as the input, or
    *     memory apart from it
    * @param stream where to enqueue
-   * @throws IllegalArgumentException if the shapes differ, a view cannot be walked as rows, or
-   *     input and output overlap otherwise
+   * @throws IllegalArgumentException if the shapes differ, a view cannot be walked as rows, input
+   *     and output overlap otherwise, or the scale is beyond {@link #maxScale}
    */
   public <E extends ElementType<E>> void forward(
       TensorView<E> in, TensorView<E> out, Stream stream) {
     if (!in.hasShapeOf(out)) {
       throw new IllegalArgumentException(
           "input and output have different shapes: " + in + " and " + out);
+    }
+    if (Math.abs(scale) > maxScale(in.type())) {
+      throw new IllegalArgumentException(
+          "scale " + scale + " is beyond " + maxScale(in.type()) + ", the most for " + in.type());
     }
     Prepared ready = prepared(in.type());
     TensorView.Rows from = in.rows();

@@ -186,25 +186,30 @@ class ReductionTest extends DeviceTier {
         all(reduction, F32, new double[] {INF, -INF}, 2));
   }
 
-  @Test
-  void stridedRowsEqualContiguousOnes() {
-    Reduction sum = Reduction.of(context, Reduction.Op.SUM);
-    double[] values = HardInput.NORMAL.rows(4, 33, StorageType.F32, 1);
-    double[] dense = lastAxis(sum, F32, values, 2, 2, 33);
+  @ParameterizedTest(name = "{0} {1}")
+  @MethodSource("opsAndTypes")
+  @DisplayName("strided and unaligned rows equal contiguous ones bit for bit")
+  void stridedRowsEqualContiguousOnes(Reduction.Op op, String symbol) {
+    stridedRows(Reduction.of(context, op), ElementType.of(symbol));
+  }
+
+  private <E extends ElementType<E>> void stridedRows(Reduction reduction, ElementType<E> type) {
+    double[] values = HardInput.NORMAL.rows(4, 33, Tensors.storage(type), 1);
+    double[] dense = lastAxis(reduction, type, values, 2, 2, 33);
     double[] padded = new double[4 * 40 + 3];
     Arrays.fill(padded, NAN);
     for (int row = 0; row < 4; row++) {
       System.arraycopy(values, row * 33, padded, 3 + row * 40, 33);
     }
-    try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, padded.length, stream);
-        DeviceBuffer<ElementType.F32> out = context.allocate(F32, 4, stream)) {
+    try (DeviceBuffer<E> in = context.allocate(type, padded.length, stream);
+        DeviceBuffer<?> out = context.allocate(Reduction.resultType(type), 4, stream)) {
       Tensors.write(in, padded);
-      sum.lastAxis(
+      reduction.lastAxis(
           TensorView.strided(
               in.view(3, in.length()), new long[] {2, 2, 33}, new long[] {80, 40, 1}),
           TensorView.of(out, 2, 2),
           stream);
-      assertArrayEquals(dense, Tensors.read(out), 1e-5);
+      assertArrayEquals(dense, Tensors.read(out));
     }
   }
 

@@ -151,6 +151,29 @@ class SoftmaxTest extends DeviceTier {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"f16", "bf16", "f32", "f64"})
+  @DisplayName("a scale beyond half of the accumulator's range is refused, one within is not")
+  void scalesThatOverflow(String symbol) {
+    ElementType<?> type = ElementType.of(symbol);
+    double most = Softmax.maxScale(type);
+    assertEquals((symbol.equals("f64") ? Double.MAX_VALUE : Float.MAX_VALUE) / 2, most);
+    double[] values = {0, 1, 0, 1};
+    for (Softmax.Algorithm algorithm : List.of(Softmax.Algorithm.SAFE, Softmax.Algorithm.ONLINE)) {
+      Softmax softmax = Softmax.of(context, algorithm);
+      assertArrayEquals(
+          new double[] {0, 1, 0, 1}, run(softmax.withScale(most), type, values, 2, 2));
+      for (double beyond : new double[] {Math.nextUp(most), -Math.nextUp(most)}) {
+        assertTells(
+            assertThrows(
+                IllegalArgumentException.class,
+                () -> run(softmax.withScale(beyond), type, values, 2, 2)),
+            "scale " + beyond,
+            type.toString());
+      }
+    }
+  }
+
+  @ParameterizedTest
   @EnumSource(Softmax.Algorithm.class)
   @DisplayName("any rank; strided equals contiguous bit for bit, and the gaps are not touched")
   void stridesAndRanks(Softmax.Algorithm algorithm) {
@@ -204,7 +227,7 @@ class SoftmaxTest extends DeviceTier {
   @ParameterizedTest(name = "first element {0} of an aligned buffer")
   @ValueSource(ints = {1, 2, 3, 4, 5, 7, 8})
   void unalignedRows(int first) {
-    for (String symbol : List.of("f16", "f32", "f64")) {
+    for (String symbol : List.of("f16", "bf16", "f32", "f64")) {
       unaligned(ElementType.of(symbol), first);
     }
   }
@@ -222,7 +245,7 @@ class SoftmaxTest extends DeviceTier {
       softmax.forward(TensorView.of(from, 3, 131), TensorView.of(to, 3, 131), stream);
       double[] actual = Tensors.read(to);
       judge(storage, values, 131, 1, false, actual);
-      assertArrayEquals(aligned, actual, 1e-6);
+      assertArrayEquals(aligned, actual);
     }
   }
 
