@@ -30,6 +30,11 @@ record RowChunks(long rows, long rowLength, long rowsPerChunk)
     return new RowChunks(rows, rowLength, Math.clamp(chunkBytes / rowBytes, 1, Math.max(rows, 1)));
   }
 
+  /** The same for what gives a result for each element, not for each row: no pieces if none. */
+  static RowChunks ofElements(TensorSpec spec, long chunkBytes) {
+    return spec.elementCount() == 0 ? new RowChunks(0, 0, 1) : of(spec, chunkBytes);
+  }
+
   /** The pieces in order; none if there are no rows. */
   @Override
   public Iterator<Chunk> iterator() {

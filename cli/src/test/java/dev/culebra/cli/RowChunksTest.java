@@ -41,6 +41,17 @@ class RowChunksTest {
   }
 
   @Test
+  void noPiecesOfNoElements() {
+    for (long[] shape : new long[][] {{1L << 60, 0}, {1L << 30, 1L << 30, 0}, {0, 1L << 60}}) {
+      RowChunks chunks = RowChunks.ofElements(new TensorSpec("", DType.F32, shape), 100);
+      assertFalse(chunks.iterator().hasNext());
+      assertEquals(0, chunks.rowsPerChunk() * chunks.rowLength());
+    }
+    TensorSpec some = new TensorSpec("", DType.F32, 7, 10);
+    assertEquals(RowChunks.of(some, 100), RowChunks.ofElements(some, 100));
+  }
+
+  @Test
   void sizesBeyondTwoGibibytes() {
     RowChunks chunks = RowChunks.of(new TensorSpec("", DType.F32, 3, 1L << 31), 128L << 20);
     assertEquals(3, list(chunks).size());
