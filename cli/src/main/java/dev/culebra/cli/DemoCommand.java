@@ -39,14 +39,11 @@ final class DemoCommand implements Callable<Integer> {
   /** Float64 on the host is slow; this many rows are enough to see an error. */
   private static final int CHECKED_ROWS = 20_000;
 
-  /** The first launch loads code; the best of a few shows the kernel. */
-  private static final int MAX_LAUNCHES = 5;
-
-  /** On the emulator one is enough to wait for. */
-  private static final double MAX_SECONDS = 0.1;
-
   /** The matrix is made on the host first, and should not fill it. */
   private static final long MAX_LOGIT_BYTES = 2L << 30;
+
+  /** Beside the counts, the heap holds what is made of them, up to twice as large. */
+  private static final int HEAP_SHARE = 4;
 
   private final Surroundings surroundings;
 
@@ -120,31 +117,20 @@ final class DemoCommand implements Callable<Integer> {
 
   private NgramModel count(String characters) throws IOException {
     String name = text == null ? BUNDLED_TITLE : text.toString();
-    NgramModel model;
     try {
-      model = NgramModel.count(characters, order);
+      return NgramModel.count(
+          characters,
+          order,
+          Math.min(MAX_LOGIT_BYTES, Runtime.getRuntime().maxMemory() / HEAP_SHARE));
     } catch (IllegalArgumentException e) {
       throw new FileSystemException(name, null, e.getMessage());
     }
-    long bytes = 4L * model.rowCount() * model.columnCount();
-    if (bytes > MAX_LOGIT_BYTES) {
-      throw new FileSystemException(
-          name,
-          null,
-          "its %d contexts of %d characters make a matrix of %s, the demo takes %s; use a smaller --order"
-              .formatted(
-                  model.rowCount(),
-                  order,
-                  Quantities.bytes(bytes),
-                  Quantities.bytes(MAX_LOGIT_BYTES)));
-    }
-    return model;
   }
 
   private DemoResult compute(NgramModel model, MemorySegment logits, OpenDevice open, Arena arena) {
     long elements = (long) model.rowCount() * model.columnCount();
     MemorySegment probabilities = arena.allocate(ElementType.F32.layout(), elements);
-    double bestSeconds = Double.POSITIVE_INFINITY;
+    KernelTimer.Repeated time;
     Softmax softmax = Softmax.of(open.context(), Softmax.Algorithm.ONLINE);
     try (DeviceBuffer<ElementType.F32> in =
             open.context().allocate(ElementType.F32, elements, open.stream());
@@ -153,13 +139,9 @@ final class DemoCommand implements Callable<Integer> {
       in.copyFrom(logits);
       TensorView<ElementType.F32> from = TensorView.of(in, model.rowCount(), model.columnCount());
       TensorView<ElementType.F32> to = TensorView.of(out, model.rowCount(), model.columnCount());
-      double totalSeconds = 0;
-      for (int i = 0; i < MAX_LAUNCHES && totalSeconds < MAX_SECONDS; i++) {
-        try (KernelTimer timer = new KernelTimer(open.context(), open.stream())) {
-          timer.time(() -> softmax.forward(from, to, open.stream()));
-          bestSeconds = Math.min(bestSeconds, timer.seconds());
-          totalSeconds += timer.seconds();
-        }
+      try (KernelTimer timer = new KernelTimer(open.context(), open.stream())) {
+        timer.warmUp(() -> softmax.forward(from.slice(0, 0, 1), to.slice(0, 0, 1), open.stream()));
+        time = timer.repeat(() -> softmax.forward(from, to, open.stream()));
       }
       out.copyTo(probabilities);
     }
@@ -171,7 +153,7 @@ final class DemoCommand implements Callable<Integer> {
         prediction.best(prompt, CANDIDATES, LOOK_AHEAD),
         open.device(),
         softmax.kernelName(ElementType.F32),
-        bestSeconds,
+        time,
         prediction.check(logits, CHECKED_ROWS));
   }
 }

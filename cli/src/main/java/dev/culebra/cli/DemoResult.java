@@ -15,7 +15,7 @@ import tools.jackson.core.JsonGenerator;
  * @param candidates the most probable next characters
  * @param device where the softmax ran
  * @param kernel the kernel that did it
- * @param kernelSeconds its best time on the device, without copies
+ * @param time its time on the device, without copies
  * @param check how far it is from float64
  */
 record DemoResult(
@@ -25,7 +25,7 @@ record DemoResult(
     List<Prediction.Candidate> candidates,
     Device device,
     String kernel,
-    double kernelSeconds,
+    KernelTimer.Repeated time,
     Prediction.Check check) {
 
   private static final int BAR_WIDTH = 30;
@@ -59,8 +59,8 @@ record DemoResult(
     out.printf("kernel     %s%n", kernel);
     out.printf(
         "time       %s, %s%n",
-        Quantities.seconds(kernelSeconds),
-        Quantities.bytesPerSecond(trafficBytes() / kernelSeconds));
+        Quantities.seconds(time.seconds()),
+        Quantities.bytesPerSecond(trafficBytes() / time.seconds()));
     out.printf("max error  %.2g against float64, over %d rows%n", check.maxError(), check.rows());
     out.flush();
   }
@@ -84,7 +84,8 @@ record DemoResult(
     json.writeStringProperty("device", device.name());
     json.writeStringProperty("uuid", device.uuidText());
     json.writeStringProperty("kernel", kernel);
-    json.writeNumberProperty("kernelSeconds", kernelSeconds);
+    json.writeNumberProperty("kernelSeconds", time.seconds());
+    json.writeStringProperty("kernelSecondsAre", time.description());
     json.writeNumberProperty("trafficBytes", trafficBytes());
     json.writeNumberProperty("maxError", check.maxError());
     json.writeNumberProperty("checkedRows", check.rows());

@@ -6,8 +6,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Counts which character follows which few, in a text.
@@ -45,8 +47,10 @@ final class NgramModel {
    *
    * @param text longer than {@code order} characters
    * @param order characters a context, at least 1
+   * @param maxBytes the most memory that the counts may take
+   * @throws IllegalArgumentException if the text is too short, or its counts take more
    */
-  static NgramModel count(String text, int order) {
+  static NgramModel count(String text, int order, long maxBytes) {
     int[] characters = text.codePoints().toArray();
     if (characters.length <= order) {
       throw new IllegalArgumentException(
@@ -54,6 +58,7 @@ final class NgramModel {
               .formatted(characters.length, order));
     }
     int[] alphabet = Arrays.stream(characters).sorted().distinct().toArray();
+    requireFits(characters, order, alphabet.length, maxBytes);
     List<Map<String, int[]>> counts = new ArrayList<>();
     for (int length = 0; length <= order; length++) {
       Map<String, int[]> ofLength = new HashMap<>();
@@ -65,6 +70,23 @@ final class NgramModel {
       counts.add(ofLength);
     }
     return new NgramModel(order, alphabet, counts);
+  }
+
+  /** Before anything is counted: every context gets a row as wide as the alphabet. */
+  private static void requireFits(int[] characters, int order, int alphabet, long maxBytes) {
+    long bytes = 0;
+    for (int length = 0; length <= order; length++) {
+      Set<String> contexts = new HashSet<>();
+      for (int next = length; next < characters.length; next++) {
+        contexts.add(new String(characters, next - length, length));
+      }
+      bytes += (long) Integer.BYTES * alphabet * contexts.size();
+      if (bytes > maxBytes) {
+        throw new IllegalArgumentException(
+            "the counts of its contexts of up to %d characters, with %d different characters, take more than %s; use a smaller --order or a smaller text"
+                .formatted(length, alphabet, Quantities.bytes(maxBytes)));
+      }
+    }
   }
 
   /** Characters a context. */

@@ -55,6 +55,7 @@ record RunReport(
           Json.numbers(json, "shape", input.shape());
           json.writeNumberProperty("trafficBytes", trafficBytes);
           json.writeNumberProperty("kernelSeconds", kernelSeconds);
+          json.writeStringProperty("kernelSecondsAre", KernelTimer.SUM_OF_SPANS);
           json.writeNumberProperty("totalSeconds", totalSeconds);
           more.accept(json);
         });

@@ -107,6 +107,13 @@ final class SoftmaxCommand implements Callable<Integer> {
     }
     try (TensorFile file = arguments.open(in)) {
       TensorData tensor = arguments.computable(file, in, true);
+      double maxScale = Softmax.maxScale(TensorArguments.elementType(tensor.spec().dtype()));
+      if (Math.abs(scale) > maxScale) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--scale %s: for %s it may be at most %s"
+                .formatted(scale, tensor.spec().dtype(), maxScale));
+      }
       TensorSpec result =
           new TensorSpec(
               TensorArguments.outputName(out, tensor.spec(), "softmax"),
@@ -133,7 +140,7 @@ final class SoftmaxCommand implements Callable<Integer> {
       TensorData tensor, TensorSpec result, TensorWriter writer, ElementType<E> type)
       throws IOException {
     long startNanos = System.nanoTime();
-    RowChunks chunks = RowChunks.of(result, surroundings.chunkBytes());
+    RowChunks chunks = RowChunks.ofElements(result, surroundings.chunkBytes());
     long chunkElements = chunks.rowsPerChunk() * chunks.rowLength();
     try (OpenDevice open = OpenDevice.open(surroundings, device);
         Arena arena = Arena.ofConfined();
@@ -142,6 +149,11 @@ final class SoftmaxCommand implements Callable<Integer> {
         Progress progress = new Progress(surroundings, result.byteSize())) {
       Softmax softmax =
           Softmax.of(open.context(), algorithm.algorithm()).withLog(log).withScale(scale);
+      try (DeviceBuffer<E> scratch = open.context().allocate(type, 1, open.stream())) {
+        scratch.zero(open.stream());
+        TensorView<E> row = TensorView.of(scratch, 1);
+        timer.warmUp(() -> softmax.forward(row, row, open.stream()));
+      }
       MemorySegment host = arena.allocate(chunkElements * type.byteSize());
       for (RowChunks.Chunk chunk : chunks) {
         long elements = chunk.count() * chunks.rowLength();

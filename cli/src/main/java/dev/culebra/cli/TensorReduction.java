@@ -9,6 +9,8 @@ import dev.culebra.ops.Reduction;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashSet;
+import java.util.List;
 
 /** Reduces a tensor of any size by passing it through the device in pieces. */
 final class TensorReduction {
@@ -34,6 +36,17 @@ final class TensorReduction {
     return Reduction.of(open.context(), op).kernelName(type);
   }
 
+  /** Loads what a run needs, for the kernels of the input's type and of the results'. */
+  private void warmUp(Reduction reduction, ElementType<?> type) {
+    for (ElementType<?> each : new LinkedHashSet<>(List.of(type, Reduction.resultType(type)))) {
+      try (DeviceBuffer<?> in = allocate(each, 1);
+          DeviceBuffer<?> out = allocate(Reduction.resultType(each), 1)) {
+        in.zero(open.stream());
+        timer.warmUp(() -> reduction.all(TensorView.of(in, 1), TensorView.of(out), open.stream()));
+      }
+    }
+  }
+
   /** One result a row. */
   void lastAxis(TensorData tensor, ElementType<?> type, ResultSink sink) throws IOException {
     RowChunks chunks = RowChunks.of(tensor.spec(), surroundings.chunkBytes());
@@ -43,6 +56,7 @@ final class TensorReduction {
         DeviceBuffer<?> in = allocate(type, chunks.rowsPerChunk() * chunks.rowLength());
         DeviceBuffer<?> out = allocate(resultType, chunks.rowsPerChunk());
         Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
+      warmUp(reduction, type);
       MemorySegment host = arena.allocate(out.byteSize());
       for (RowChunks.Chunk chunk : chunks) {
         long first = chunk.first() * chunks.rowLength();
@@ -77,6 +91,7 @@ final class TensorReduction {
         DeviceBuffer<?> in = allocate(type, Math.min(total, perPiece));
         DeviceBuffer<?> out = allocate(resultType, 1);
         Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
+      warmUp(reduction, type);
       MemorySegment host = arena.allocate(out.byteSize());
       double combined = Double.NaN;
       long done = 0;

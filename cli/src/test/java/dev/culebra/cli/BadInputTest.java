@@ -93,6 +93,17 @@ class BadInputTest {
     assertRefused(3, softmax(in), in + message);
   }
 
+  @ParameterizedTest
+  @CsvSource({"F16, 2e38", "F32, 2e38", "F32, -1e39", "F64, 1e308"})
+  void aScaleThatOverflows(DType dtype, String scale) throws IOException {
+    Path in = TensorFiles.write(folder.resolve("in.npy"), dtype, new double[] {1, 2}, 1, 2);
+    Path out = folder.resolve("out.npy");
+    CommandRun run =
+        CommandRun.of("softmax", in.toString(), "-o", out.toString(), "--scale", scale);
+    assertRefused(2, run, "--scale ", "for " + dtype + " it may be at most ");
+    assertFalse(Files.exists(out));
+  }
+
   @Test
   void standardInputThatIsNoTensor() throws IOException {
     CommandRun run =

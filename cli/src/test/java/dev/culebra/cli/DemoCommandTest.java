@@ -31,6 +31,7 @@ class DemoCommandTest {
     assertEquals("h", best.get("character"));
     assertTrue((double) assertInstanceOf(Double.class, best.get("probability")) > 0.9);
     assertTrue(String.valueOf(best.get("continuation")).startsWith("e "), () -> best.toString());
+    assertTrue(String.valueOf(json.get("kernelSecondsAre")).contains("batches"), run::out);
     double error = assertInstanceOf(Double.class, json.get("maxError"));
     assertTrue(error > 0 && error < 1e-6, () -> "error " + error);
   }
@@ -45,6 +46,19 @@ class DemoCommandTest {
         List.of(Device.of(0).name(), "culebra_softmax_online_f32", "B/s", "max error", "abr ...")) {
       assertTrue(run.out().contains(expected), () -> expected + " is not in: " + run.out());
     }
+  }
+
+  @Test
+  void aTextWithTooLargeAnAlphabetIsRefusedBeforeMemoryRunsOut() throws IOException {
+    StringBuilder characters = new StringBuilder();
+    for (int c = 0x10000; c < 0x10000 + 60_000; c++) {
+      characters.appendCodePoint(c);
+    }
+    Path text = Files.writeString(folder.resolve("text.txt"), characters.toString());
+    CommandRun run = CommandRun.of("demo", "--text", text.toString());
+    assertEquals(3, run.status(), run::err);
+    assertTrue(run.err().contains(text + ": "), run::err);
+    assertTrue(run.err().contains("use a smaller --order"), run::err);
   }
 
   @Test

@@ -19,7 +19,7 @@ class NgramModelTest {
   @Test
   void softmaxOfTheLogitsIsTheSmoothedDistribution() {
     // Of "aab": a was followed by a and b, once each; nothing followed b.
-    NgramModel model = NgramModel.count("aab", 1);
+    NgramModel model = NgramModel.count("aab", 1, Long.MAX_VALUE);
     assertEquals(1, model.rowCount());
     assertEquals("a", model.context(0));
     assertEquals(2, model.columnCount());
@@ -36,7 +36,7 @@ class NgramModelTest {
 
   @Test
   void frequentContinuationsAreLikelier() {
-    NgramModel model = NgramModel.count("the cat the dog the cow and a cap", 2);
+    NgramModel model = NgramModel.count("the cat the dog the cow and a cap", 2, Long.MAX_VALUE);
     double[] next = distribution(model, model.row("th"));
     int best =
         IntStream.range(0, next.length).reduce((x, y) -> next[x] >= next[y] ? x : y).orElse(-1);
@@ -45,7 +45,7 @@ class NgramModelTest {
 
   @Test
   void unknownPromptsBackOffToAKnownEnding() {
-    NgramModel model = NgramModel.count("abcabcabd", 3);
+    NgramModel model = NgramModel.count("abcabcabd", 3, Long.MAX_VALUE);
     assertEquals("abc", model.context(model.row("zzabc")));
     assertEquals("bca", model.context(model.row("zza"))); // ends in a; seen twice, as no other
     assertTrue(model.row("z") >= 0);
@@ -54,15 +54,25 @@ class NgramModelTest {
 
   @Test
   void charactersBeyondTheBasicPlaneAreOne() {
-    NgramModel model = NgramModel.count("\uD83D\uDE00x\uD83D\uDE00y\uD83D\uDE00x", 1);
+    NgramModel model =
+        NgramModel.count("\uD83D\uDE00x\uD83D\uDE00y\uD83D\uDE00x", 1, Long.MAX_VALUE);
     assertEquals(3, model.columnCount());
     assertEquals("\uD83D\uDE00", model.context(model.row("\uD83D\uDE00")));
   }
 
   @Test
+  void countsThatTakeTooMuchMemoryAreRefused() {
+    // 3 characters; contexts: the empty one, then a, b and c: 4 rows of 12 bytes.
+    assertEquals(3, NgramModel.count("abcab", 1, 48).columnCount());
+    IllegalArgumentException e =
+        assertThrows(IllegalArgumentException.class, () -> NgramModel.count("abcab", 1, 47));
+    assertTrue(e.toString().contains("smaller --order"), e::toString);
+  }
+
+  @Test
   void tooShortATextIsRefused() {
-    assertThrows(IllegalArgumentException.class, () -> NgramModel.count("abc", 3));
-    assertThrows(IllegalArgumentException.class, () -> NgramModel.count("", 1));
+    assertThrows(IllegalArgumentException.class, () -> NgramModel.count("abc", 3, Long.MAX_VALUE));
+    assertThrows(IllegalArgumentException.class, () -> NgramModel.count("", 1, Long.MAX_VALUE));
   }
 
   @Property(tries = 100)
@@ -72,7 +82,7 @@ class NgramModelTest {
     if (text.codePointCount(0, text.length()) <= order) {
       return;
     }
-    NgramModel model = NgramModel.count(text, order);
+    NgramModel model = NgramModel.count(text, order, Long.MAX_VALUE);
     for (int row = 0; row < model.rowCount(); row++) {
       assertEquals(row, model.row(model.context(row)));
       double sum = 0;

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +48,16 @@ class SoftmaxCommandTest {
     assertArrayEquals(new long[] {2, 3, LENGTH}, result.spec().shape());
     judge(type, logits, LENGTH, 1, false, result.values());
     assertTrue(run.out().contains("written to " + out), run::out);
+  }
+
+  @Test
+  @Timeout(60)
+  void manyRowsOfNothingAreDoneAtOnce() throws IOException {
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[0], 1L << 60, 0);
+    Path out = folder.resolve("out.npy");
+    CommandRun run = CommandRun.of("softmax", in.toString(), "-o", out.toString());
+    assertEquals(0, run.status(), run::err);
+    assertArrayEquals(new long[] {1L << 60, 0}, TensorFiles.read(out).spec().shape());
   }
 
   @ParameterizedTest
