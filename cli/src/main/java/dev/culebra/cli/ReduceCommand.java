@@ -104,11 +104,7 @@ final class ReduceCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     TensorArguments arguments = new TensorArguments(surroundings, spec.commandLine());
     if (out != null) {
-      arguments.checkOutput(in, out);
-      if (json && out.isStream()) {
-        throw new ParameterException(
-            spec.commandLine(), "--json and the tensor cannot both go to standard output");
-      }
+      arguments.checkOutput(in, out, json);
     }
     try (TensorFile file = arguments.open(in)) {
       TensorData tensor = arguments.computable(file, in, axis == Axis.LAST);
@@ -144,14 +140,7 @@ final class ReduceCommand implements Callable<Integer> {
       report = compute(tensor, result, bytes -> writer.append(result.name(), bytes));
       writer.commit();
     }
-    if (json) {
-      report.printJson(
-          surroundings.out(), more -> more.writeStringProperty("output", destination.toString()));
-    } else if (destination.isStream()) {
-      report.printText(surroundings.err(), "");
-    } else {
-      report.printText(surroundings.out(), destination.toString());
-    }
+    report.printWritten(surroundings, destination, json);
   }
 
   /** The values go to standard output and nothing else does, so that they can be piped on. */

@@ -1,6 +1,7 @@
 package dev.culebra.cli;
 
 import dev.culebra.Device;
+import dev.culebra.io.TensorLocation;
 import dev.culebra.io.TensorSpec;
 import java.io.PrintWriter;
 import java.util.function.Consumer;
@@ -26,8 +27,19 @@ record RunReport(
     double kernelSeconds,
     double totalSeconds) {
 
+  /** Tells of a run that wrote a tensor; the text keeps clear of one on standard output. */
+  void printWritten(Surroundings surroundings, TensorLocation out, boolean json) {
+    if (json) {
+      printJson(surroundings.out(), more -> more.writeStringProperty("output", out.toString()));
+    } else if (out.isStream()) {
+      printText(surroundings.err(), "");
+    } else {
+      printText(surroundings.out(), out.toString());
+    }
+  }
+
   /** One line for people. */
-  void printText(PrintWriter out, String destination) {
+  private void printText(PrintWriter out, String destination) {
     out.printf(
         "%s of %s %s on %s: %s in %s%s, %s in all%s%n",
         operation,

@@ -96,14 +96,10 @@ final class SoftmaxCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     TensorArguments arguments = new TensorArguments(surroundings, spec.commandLine());
-    arguments.checkOutput(in, out);
+    arguments.checkOutput(in, out, json);
     if (!Double.isFinite(scale)) {
       throw new ParameterException(
           spec.commandLine(), "--scale " + scale + ": it must be a finite number");
-    }
-    if (json && out.isStream()) {
-      throw new ParameterException(
-          spec.commandLine(), "--json and the tensor cannot both go to standard output");
     }
     try (TensorFile file = arguments.open(in)) {
       TensorData tensor = arguments.computable(file, in, true);
@@ -124,14 +120,7 @@ final class SoftmaxCommand implements Callable<Integer> {
         report = compute(tensor, result, writer, TensorArguments.elementType(result.dtype()));
         writer.commit();
       }
-      if (json) {
-        report.printJson(
-            surroundings.out(), more -> more.writeStringProperty("output", out.toString()));
-      } else if (out.isStream()) {
-        report.printText(surroundings.err(), "");
-      } else {
-        report.printText(surroundings.out(), out.toString());
-      }
+      report.printWritten(surroundings, out, json);
     }
     return ExitStatus.OK;
   }

@@ -64,11 +64,17 @@ final class TensorArguments {
   }
 
   /**
-   * Checks, before anything is read, that an output can be meant: of a known format, and not the
-   * input itself.
+   * Checks, before anything is read, that an output can be meant: of a known format, not the input
+   * itself, and not where the report goes.
+   *
+   * @param json whether a report for machines goes to standard output
    */
-  void checkOutput(TensorLocation in, TensorLocation out) {
+  void checkOutput(TensorLocation in, TensorLocation out, boolean json) {
     if (out.isStream()) {
+      if (json) {
+        throw new ParameterException(
+            command, "--json and the tensor cannot both go to standard output");
+      }
       return;
     }
     if (TensorFileFormat.of(out.file()).isEmpty()) {

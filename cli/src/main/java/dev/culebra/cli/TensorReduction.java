@@ -22,27 +22,27 @@ final class TensorReduction {
   private final Surroundings surroundings;
   private final OpenDevice open;
   private final KernelTimer timer;
-  private final Reduction.Op op;
+  private final Reduction reduction;
 
   TensorReduction(Surroundings surroundings, OpenDevice open, KernelTimer timer, Reduction.Op op) {
     this.surroundings = surroundings;
     this.open = open;
     this.timer = timer;
-    this.op = op;
+    this.reduction = Reduction.of(open.context(), op);
   }
 
   /** The kernel for a type. */
   String kernelName(ElementType<?> type) {
-    return Reduction.of(open.context(), op).kernelName(type);
+    return reduction.kernelName(type);
   }
 
   /** Loads what a run needs, for the kernels of the input's type and of the results'. */
-  private void warmUp(Reduction reduction, ElementType<?> type) {
+  private void warmUp(Reduction what, ElementType<?> type) {
     for (ElementType<?> each : new LinkedHashSet<>(List.of(type, Reduction.resultType(type)))) {
       try (DeviceBuffer<?> in = allocate(each, 1);
           DeviceBuffer<?> out = allocate(Reduction.resultType(each), 1)) {
         in.zero(open.stream());
-        timer.warmUp(() -> reduction.all(TensorView.of(in, 1), TensorView.of(out), open.stream()));
+        timer.warmUp(() -> what.all(TensorView.of(in, 1), TensorView.of(out), open.stream()));
       }
     }
   }
@@ -50,7 +50,6 @@ final class TensorReduction {
   /** One result a row. */
   void lastAxis(TensorData tensor, ElementType<?> type, ResultSink sink) throws IOException {
     RowChunks chunks = RowChunks.of(tensor.spec(), surroundings.chunkBytes());
-    Reduction reduction = Reduction.of(open.context(), op);
     ElementType<?> resultType = Reduction.resultType(type);
     try (Arena arena = Arena.ofConfined();
         DeviceBuffer<?> in = allocate(type, chunks.rowsPerChunk() * chunks.rowLength());
@@ -84,14 +83,14 @@ final class TensorReduction {
     long perPiece = Math.max(1, surroundings.chunkBytes() / type.byteSize());
     boolean isWhole = total <= perPiece;
     // The mean of pieces of unequal length is not the mean of their means.
-    Reduction reduction =
-        Reduction.of(open.context(), op == Reduction.Op.MEAN && !isWhole ? Reduction.Op.SUM : op);
+    boolean isMeanOfPieces = reduction.op() == Reduction.Op.MEAN && !isWhole;
+    Reduction ofPiece = isMeanOfPieces ? Reduction.of(open.context(), Reduction.Op.SUM) : reduction;
     ElementType<?> resultType = Reduction.resultType(type);
     try (Arena arena = Arena.ofConfined();
         DeviceBuffer<?> in = allocate(type, Math.min(total, perPiece));
         DeviceBuffer<?> out = allocate(resultType, 1);
         Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
-      warmUp(reduction, type);
+      warmUp(ofPiece, type);
       MemorySegment host = arena.allocate(out.byteSize());
       double combined = Double.NaN;
       long done = 0;
@@ -100,7 +99,7 @@ final class TensorReduction {
         DeviceRange<?> piece = in.view(0, elements);
         piece.copyFrom(bytes(tensor, type, done, elements));
         timer.time(
-            () -> reduction.all(TensorView.of(piece, elements), TensorView.of(out), open.stream()));
+            () -> ofPiece.all(TensorView.of(piece, elements), TensorView.of(out), open.stream()));
         out.copyTo(host);
         double value = Scalars.get(host, resultType);
         combined = done == 0 ? value : combine(combined, value);
@@ -108,7 +107,7 @@ final class TensorReduction {
         progress.advance(piece.byteSize());
       } while (done < total);
       if (!isWhole) {
-        Scalars.set(host, resultType, op == Reduction.Op.MEAN ? combined / total : combined);
+        Scalars.set(host, resultType, isMeanOfPieces ? combined / total : combined);
       }
       sink.accept(host);
     }
@@ -116,7 +115,7 @@ final class TensorReduction {
 
   /** Joins the results of two pieces; NaN stays NaN. */
   private double combine(double a, double b) {
-    return switch (op) {
+    return switch (reduction.op()) {
       case SUM, MEAN -> a + b;
       case MAX -> Math.max(a, b);
       case MIN -> Math.min(a, b);
