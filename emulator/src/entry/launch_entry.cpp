@@ -1,13 +1,11 @@
 // Launches and occupancy.
 #include <algorithm>
 #include <cstring>
-#include <optional>
-#include <thread>
+#include <utility>
 
-#include "config.h"
 #include "entry/call.h"
-#include "execution/grid.h"
-#include "model/address_space.h"
+#include "entry/launch.h"
+#include "entry/submit.h"
 #include "model/objects.h"
 
 using namespace culebra_emu;
@@ -81,58 +79,8 @@ CUresult gather_parameters(const Kernel& kernel, void** arguments, void** extra,
   return CUDA_SUCCESS;
 }
 
-// Runs on the stream's OS thread.
-void run(const Launch& launch, FunctionSettings& settings, Device& device) {
-  if (config().slow_kernel_ms != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(config().slow_kernel_ms));
-  }
-  const GridOutcome grid = run_grid(launch);
-  settings.static_shared_bytes.store(grid.static_shared_bytes);
-  if (grid.outcome.result != CUDA_SUCCESS) {
-    device.fail(grid.outcome.result, grid.outcome.message);
-  } else if (const auto damage = address_space().find_damage()) {
-    device.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
-                std::string("kernel ") + launch.kernel->symbol +
-                    " (or one that ran at the same time) wrote outside of " + *damage);
-  }
-}
-
-CUresult launch(const char* symbol, CUfunction handle, Index3 grid, Index3 block,
-                unsigned dynamic_bytes, CUstream stream_handle, void** arguments, void** extra,
-                bool cooperative) {
-  const std::shared_ptr<Function> function = objects().functions.find(handle);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  CUresult result = CUDA_SUCCESS;
-  const StreamPtr stream = resolve_stream(symbol, stream_handle, result);
-  if (stream == nullptr) return result;
-  if (function->context() != nullptr && function->context() != &stream->context()) {
-    return CUDA_ERROR_INVALID_HANDLE;
-  }
-  if (!has_valid_shape(*function, grid, block, dynamic_bytes)) return CUDA_ERROR_INVALID_VALUE;
-  const unsigned threads = block.x * block.y * block.z;
-  if (threads > function->kernel().max_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (cooperative) {
-    const auto fitting = static_cast<std::uint64_t>(
-        blocks_per_multiprocessor(*function, threads, dynamic_bytes) * kMultiprocessors);
-    if (std::uint64_t{grid.x} * grid.y * grid.z > fitting) {
-      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    }
-  }
-  auto plan = std::make_shared<Launch>();
-  result = gather_parameters(function->kernel(), arguments, extra, plan->parameters);
-  if (result != CUDA_SUCCESS) return result;
-  plan->kernel = &function->kernel();
-  plan->current_thread = function->image()->current_thread();
-  plan->grid = grid;
-  plan->block = block;
-  plan->dynamic_shared_bytes = dynamic_bytes;
-  stream->enqueue([plan, image = function->image(), settings = function->settings(),
-                   &device = stream->context().device()] { run(*plan, *settings, device); });
-  return CUDA_SUCCESS;
-}
-
 // What a launch attribute asks for. CUDA_SUCCESS also for hints that mean nothing here.
-CUresult apply_attribute(const CUlaunchAttribute& attribute, const CUlaunchConfig& config,
+CUresult apply_attribute(const CUlaunchAttribute& attribute, const Index3& grid,
                          bool& cooperative) {
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
@@ -153,8 +101,8 @@ CUresult apply_attribute(const CUlaunchAttribute& attribute, const CUlaunchConfi
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
       constexpr std::uint64_t kPortableBlocks = 8;
       const auto [x, y, z] = attribute.value.clusterDim;
-      if (x == 0 || y == 0 || z == 0 || config.gridDimX % x != 0 || config.gridDimY % y != 0 ||
-          config.gridDimZ % z != 0 || std::uint64_t{x} * y * z > kPortableBlocks) {
+      if (x == 0 || y == 0 || z == 0 || grid.x % x != 0 || grid.y % y != 0 || grid.z % z != 0 ||
+          std::uint64_t{x} * y * z > kPortableBlocks) {
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
       }
       return x * y * z == 1 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
@@ -166,6 +114,20 @@ CUresult apply_attribute(const CUlaunchAttribute& attribute, const CUlaunchConfi
       return CUDA_ERROR_NOT_SUPPORTED;
   }
   return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult launch(const char* symbol, const LaunchRequest& request, CUstream stream_handle) {
+  const std::shared_ptr<Function> function = objects().functions.find(request.function);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult result = CUDA_SUCCESS;
+  const StreamPtr stream = resolve_stream(symbol, stream_handle, result);
+  if (stream == nullptr) return result;
+  if (function->context() != nullptr && function->context() != &stream->context()) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  KernelWork work;
+  result = prepare_launch(request, work);
+  return result == CUDA_SUCCESS ? submit(symbol, *stream, std::move(work)) : result;
 }
 
 CUresult max_active_blocks(const char* symbol, int* blocks, CUfunction handle, int threads,
@@ -183,13 +145,59 @@ CUresult max_active_blocks(const char* symbol, int* blocks, CUfunction handle, i
 
 }  // namespace
 
+namespace culebra_emu {
+
+CUresult prepare_launch(const LaunchRequest& request, KernelWork& work) {
+  std::shared_ptr<Function> function = objects().functions.find(request.function);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const auto [grid, block] = std::pair{request.grid, request.block};
+  bool cooperative = false;
+  for (const CUlaunchAttribute& attribute : request.attributes) {
+    const CUresult result = apply_attribute(attribute, grid, cooperative);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  if (!has_valid_shape(*function, grid, block, request.dynamic_bytes)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const unsigned threads = block.x * block.y * block.z;
+  if (threads > function->kernel().max_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (cooperative) {
+    const auto fitting = static_cast<std::uint64_t>(
+        blocks_per_multiprocessor(*function, threads, request.dynamic_bytes) * kMultiprocessors);
+    if (std::uint64_t{grid.x} * grid.y * grid.z > fitting) {
+      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    }
+  }
+  auto launch = std::make_shared<Launch>();
+  const CUresult result =
+      gather_parameters(function->kernel(), request.arguments, request.extra, launch->parameters);
+  if (result != CUDA_SUCCESS) return result;
+  launch->kernel = &function->kernel();
+  launch->current_thread = function->image()->current_thread();
+  launch->grid = grid;
+  launch->block = block;
+  launch->dynamic_shared_bytes = request.dynamic_bytes;
+  work.function = std::move(function);
+  work.launch = std::move(launch);
+  work.attributes.assign(request.attributes.begin(), request.attributes.end());
+  return CUDA_SUCCESS;
+}
+
+}  // namespace culebra_emu
+
 CULEBRA_EMU_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                                            unsigned grid_z, unsigned block_x, unsigned block_y,
                                            unsigned block_z, unsigned dynamic_bytes,
                                            CUstream stream, void** arguments, void** extra) {
   return call("cuLaunchKernel", kNeedsInit, [&] {
-    return launch("cuLaunchKernel", function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                  dynamic_bytes, stream, arguments, extra, false);
+    return launch("cuLaunchKernel",
+                  {.function = function,
+                   .grid = {grid_x, grid_y, grid_z},
+                   .block = {block_x, block_y, block_z},
+                   .dynamic_bytes = dynamic_bytes,
+                   .arguments = arguments,
+                   .extra = extra},
+                  stream);
   });
 }
 
@@ -199,15 +207,15 @@ CULEBRA_EMU_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfun
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    bool cooperative = false;
-    for (unsigned i = 0; i < config->numAttrs; ++i) {
-      const CUresult result = apply_attribute(config->attrs[i], *config, cooperative);
-      if (result != CUDA_SUCCESS) return result;
-    }
-    return launch("cuLaunchKernelEx", function,
-                  {config->gridDimX, config->gridDimY, config->gridDimZ},
-                  {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
-                  config->hStream, arguments, extra, cooperative);
+    return launch("cuLaunchKernelEx",
+                  {.function = function,
+                   .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                   .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                   .dynamic_bytes = config->sharedMemBytes,
+                   .arguments = arguments,
+                   .extra = extra,
+                   .attributes = {config->attrs, config->numAttrs}},
+                  config->hStream);
   });
 }
 
@@ -217,8 +225,17 @@ CULEBRA_EMU_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsig
                                                       unsigned block_z, unsigned dynamic_bytes,
                                                       CUstream stream, void** arguments) {
   return call("cuLaunchCooperativeKernel", kNeedsInit, [&] {
-    return launch("cuLaunchCooperativeKernel", function, {grid_x, grid_y, grid_z},
-                  {block_x, block_y, block_z}, dynamic_bytes, stream, arguments, nullptr, true);
+    CUlaunchAttribute cooperative = {};
+    cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    cooperative.value.cooperative = 1;
+    return launch("cuLaunchCooperativeKernel",
+                  {.function = function,
+                   .grid = {grid_x, grid_y, grid_z},
+                   .block = {block_x, block_y, block_z},
+                   .dynamic_bytes = dynamic_bytes,
+                   .arguments = arguments,
+                   .attributes = {&cooperative, 1}},
+                  stream);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "entry/call.h"
+#include "entry/submit.h"
 #include "model/objects.h"
 
 using namespace culebra_emu;
@@ -164,12 +165,7 @@ CULEBRA_EMU_EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) 
 CULEBRA_EMU_EXPORT CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
   return with_stream("cuLaunchHostFunc", handle, [&](const StreamPtr& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    stream->enqueue([=] {
-      in_host_function = true;
-      function(user_data);
-      in_host_function = false;
-    });
-    return CUDA_SUCCESS;
+    return submit("cuLaunchHostFunc", *stream, HostWork{function, user_data});
   });
 }
 
