@@ -16,7 +16,7 @@ MAKEFLAGS += -j$(JOBS)
 endif
 
 # Goals that touch no Java must work without a JDK.
-JAVALESS := help clean emulator kernels generate
+JAVALESS := help clean emulator kernels generate image install-kernel-tools
 ifneq ($(filter-out $(JAVALESS),$(or $(MAKECMDGOALS),build)),)
 JDK := $(shell make/find-jdk.sh)
 ifeq ($(JDK),)
@@ -41,7 +41,8 @@ MVN := mvn -q -B -Dstyle.color=never
 
 ARCHS ?= $(shell make/gpu-archs.sh)
 
-.PHONY: build run test native emulator kernels generate bench gpu-bundle format check-format clean help
+.PHONY: build run test native emulator kernels image example install-kernel-tools generate bench gpu-bundle format \
+        check-format clean help
 
 build: build/java.stamp ## Build everything this machine can build (the default)
 
@@ -51,6 +52,7 @@ run: build ## Build, then predict next characters of a text on the device: the d
 test: build ## Build, then run every test this machine can run
 	@$(MAKE) -s -C emulator test
 	@$(MAKE) -C kernels-cu test
+	@make/own-kernels-test.sh
 	@echo 'Java tests (whole log: build/test.log)'
 	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
 
@@ -62,6 +64,19 @@ emulator: ## The CPU stand-in for libcuda, and its kernel images
 # nvcc is optional: where it is missing, this says so in one line and makes the index alone.
 kernels: ## GPU images of the kernels: ARCHS='80 90a' or ARCHS=all (default: the device here, else 80 90a)
 	@$(MAKE) -C kernels-cu gpu ARCHS='$(ARCHS)'
+
+IMAGE_ARCHS = $(if $(filter file,$(origin ARCHS)),,$(addprefix --arch ,$(ARCHS)))
+image: emulator ## Kernels of your own: SOURCE='a.cu b.cu' OUT=folder [ARCHS=90a] (docs/your-own-kernels.md)
+	@$(if $(and $(SOURCE),$(OUT)),bin/culebra-image -o '$(OUT)' $(IMAGE_ARCHS) $(SOURCE),\
+	  echo "usage: make image SOURCE='a.cu b.cu' OUT=folder [ARCHS='80 90a']"; exit 2)
+
+install-kernel-tools: emulator ## What `make image` needs, and the emulator, for use without this source tree: PREFIX=folder
+	@$(if $(PREFIX),make/install-kernel-tools.sh '$(PREFIX)',echo 'usage: make install-kernel-tools PREFIX=folder'; exit 2)
+
+example: build ## Run kernels of a user's own on the emulator: examples/saxpy
+	@bin/culebra-image -o build/saxpy --arch none examples/saxpy/saxpy.cu
+	@CULEBRA_DRIVER=emulator/build/libculebra-emulator.so $(JAVA_HOME)/bin/java --enable-native-access=ALL-UNNAMED \
+	  -cp 'cli/target/lib/*' examples/saxpy/Saxpy.java build/saxpy/emulator
 
 # Maven decides poorly what is fresh, and takes seconds to do so. It is asked only when the state of its inputs, which
 # is names, sizes and times of all files it reads, differs from the last good build.

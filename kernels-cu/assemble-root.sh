@@ -14,24 +14,19 @@ mkdir -p build "$root"
 staging=$(mktemp -d build/root.XXXXXX)
 trap 'rm -rf "$staging"' EXIT
 
-{
-  printf '# Made by assemble-root.sh; the format is described in docs/decisions/0002-kernel-root.md.\n'
-  printf 'culebra-kernels\t1\n'
-  for family; do
-    for target in $targets; do
-      case $target in compute_*) suffix=ptx ;; *) suffix=cubin ;; esac
-      file=$target/$family.$suffix
-      image=build/images/$file
-      mkdir -p "$staging/$target"
-      cp "$image" "$staging/$file"
-      sha256=$(sha256sum < "$image")
-      printf 'image\t%s\t%s\t%s\t%s\t%s\n' "$family" "$target" "$file" "$(stat -c %s "$image")" "${sha256%% *}"
-    done
-    if [[ -f $family/$family.def ]]; then cp "$family/$family.def" "$staging/"; fi
+images=() lines=()
+for family; do
+  for target in $targets; do
+    case $target in compute_*) suffix=ptx ;; *) suffix=cubin ;; esac
+    file=$target/$family.$suffix
+    mkdir -p "$staging/$target"
+    cp "build/images/$file" "$staging/$file"
+    images+=("$file")
   done
-  # Families share parameter structs, whose fields would be listed once for each.
-  for family; do cat "build/host/$family.lines"; done | awk '!seen[$0]++'
-} > "$staging/kernels.index"
+  if [[ -f $family/$family.def ]]; then cp "$family/$family.def" "$staging/"; fi
+  lines+=("$PWD/build/host/$family.lines")
+done
+./write-index.sh "$staging" "${images[@]}" -- "${lines[@]}"
 
 (cd "$staging" && find . -type f -printf '%P\n') | while read -r file; do
   if ! cmp -s "$staging/$file" "$root/$file"; then

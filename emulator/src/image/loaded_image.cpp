@@ -43,11 +43,12 @@ class LoadedImage::MemoryFile {
   }
 
   // Spelled anew each time: the dynamic linker knows libraries by their path, and where dlclose
-  // leaves one in place, the next file with the same descriptor would be taken for it.
+  // leaves one in place, the next file with the same descriptor would be taken for it. Not through
+  // /proc/self, which a debugger of this process would take for its own.
   std::string path() const {
     static std::atomic<std::size_t> files{0};
     const std::string slashes(1 + files.fetch_add(1) % 1024, '/');
-    return "/proc/self/fd" + slashes + std::to_string(descriptor_);
+    return "/proc/" + std::to_string(getpid()) + "/fd" + slashes + std::to_string(descriptor_);
   }
 
   std::string contents() const {

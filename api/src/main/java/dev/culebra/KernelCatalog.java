@@ -3,6 +3,7 @@ package dev.culebra;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.culebra.bindings.InvalidImageException;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -11,11 +12,12 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Culebra's own kernels: their index, their launch tables, and their images for several
+ * A kernel root: the index of its kernels, their launch tables, and their images for several
  * architectures.
  *
- * <p>They come from the jar of {@code culebra-kernels-cu}, or from the folder that the system
- * property {@code culebra.kernels} or the environment variable {@code CULEBRA_KERNELS} names.
+ * <p>Culebra's own come from the jar of {@code culebra-kernels-cu}, or from the folder that the
+ * system property {@code culebra.kernels} or the environment variable {@code CULEBRA_KERNELS}
+ * names. A folder with kernels of a user's own is made by {@code culebra-image}.
  *
  * <p>Immutable; any thread may use it.
  */
@@ -51,6 +53,17 @@ public final class KernelCatalog {
    */
   public static KernelCatalog open() {
     return open(KernelRoot.configured());
+  }
+
+  /**
+   * Opens a folder, such as {@code culebra-image} makes of a user's own kernels.
+   *
+   * @param folder the kernel root
+   * @return the catalog
+   * @throws InvalidImageException if there is no index, or it is damaged
+   */
+  public static KernelCatalog open(Path folder) {
+    return open(new KernelRoot.Folder(folder));
   }
 
   static KernelCatalog open(KernelRoot root) {

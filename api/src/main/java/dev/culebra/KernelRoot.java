@@ -21,7 +21,7 @@ sealed interface KernelRoot {
   /** The folder that the property or, failing that, the environment names; else the jar. */
   static KernelRoot configured() {
     String folder = configuredFolder();
-    return folder == null ? new Jar() : new Folder(Path.of(folder));
+    return folder == null ? new Jar() : new Folder(Path.of(folder), true);
   }
 
   private static @Nullable String configuredFolder() {
@@ -30,8 +30,16 @@ sealed interface KernelRoot {
     return folder == null || folder.isEmpty() ? null : folder;
   }
 
-  /** A folder. */
-  record Folder(Path folder) implements KernelRoot {
+  /**
+   * A folder.
+   *
+   * @param configured whether the property or the environment names it, which messages then tell
+   */
+  record Folder(Path folder, boolean configured) implements KernelRoot {
+
+    Folder(Path folder) {
+      this(folder, false);
+    }
 
     @Override
     public Optional<byte[]> read(String name) {
@@ -48,7 +56,9 @@ sealed interface KernelRoot {
 
     @Override
     public String toString() {
-      return folder + " (named by -D" + PROPERTY + " or " + VARIABLE + ")";
+      return configured
+          ? folder + " (named by -D" + PROPERTY + " or " + VARIABLE + ")"
+          : folder.toString();
     }
   }
 

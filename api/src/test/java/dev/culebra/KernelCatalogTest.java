@@ -23,7 +23,7 @@ class KernelCatalogTest extends DeviceTier {
     Files.writeString(
         folder.resolve("kernels.index"),
         ("culebra-kernels|1\n" + String.join("\n", lines) + "\n").replace('|', '\t'));
-    return KernelCatalog.open(new KernelRoot.Folder(folder));
+    return KernelCatalog.open(folder);
   }
 
   @Test
@@ -52,8 +52,7 @@ class KernelCatalogTest extends DeviceTier {
   @Test
   void aRootWithoutAnIndexOrWithADamagedOneIsTold() throws IOException {
     assertTells(
-        assertThrows(
-            InvalidImageException.class, () -> KernelCatalog.open(new KernelRoot.Folder(folder))),
+        assertThrows(InvalidImageException.class, () -> KernelCatalog.open(folder)),
         "kernels.index",
         folder.toString(),
         "make kernels");
@@ -108,7 +107,7 @@ class KernelCatalogTest extends DeviceTier {
       Files.createDirectories(copy.getParent());
       Files.write(copy, root.read(image.file()).orElseThrow());
     }
-    KernelCatalog catalog = KernelCatalog.open(new KernelRoot.Folder(folder));
+    KernelCatalog catalog = KernelCatalog.open(folder);
     assertTells(
         assertThrows(InvalidImageException.class, () -> catalog.kernel(context, symbol)),
         symbol,
