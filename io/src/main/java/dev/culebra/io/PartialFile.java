@@ -5,7 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -24,24 +26,31 @@ final class PartialFile implements TensorWriter.Sink {
   private static final long MAX_WRITE_BYTES = 1 << 30;
   private static final int SCRATCH_BYTES = 1 << 16;
 
-  private final Path target;
+  /** As many as Linux follows. */
+  private static final int MAX_LINKS = 40;
+
+  private final String name;
+  private final Path place;
   private final Path partial;
   private final FileChannel channel;
 
-  private PartialFile(Path target, Path partial, FileChannel channel) {
-    this.target = target;
+  private PartialFile(String name, Path place, Path partial, FileChannel channel) {
+    this.name = name;
+    this.place = place;
     this.partial = partial;
     this.channel = channel;
   }
 
   /**
-   * Begins a file.
+   * Checks that a file can be begun.
    *
-   * @param bytes its final size; more than the disk has free is refused at once
+   * @param content what it will hold, for messages
+   * @param bytes its final size; more than the disk has free is refused
+   * @return where it will be, with links followed: renaming onto a link would replace it and leave
+   *     the file it names
    */
-  static PartialFile create(Path target, long bytes) throws IOException {
-    // A link is followed: renaming onto it would replace the link and leave the file it names.
-    Path place = Files.exists(target) ? target.toRealPath() : target.toAbsolutePath();
+  static Path check(Path target, String content, long bytes) throws IOException {
+    Path place = followLinks(target);
     Path folder = place.getParent();
     if (folder == null || Files.isDirectory(place)) {
       throw new IOException(target + ": it is a folder");
@@ -53,18 +62,38 @@ final class PartialFile implements TensorWriter.Sink {
     if (!Files.isDirectory(folder)) {
       throw new NotDirectoryException(folder.toString());
     }
+    if (!Files.isWritable(folder)) {
+      throw new AccessDeniedException(folder.toString());
+    }
     if (Files.exists(place) && !Files.isRegularFile(place)) {
       throw new IOException(target + ": it exists and is not a regular file");
     }
     long free = Files.getFileStore(folder).getUsableSpace();
     if (free < bytes) {
       throw new IOException(
-          "%s: %d bytes are to be written, the disk has %d free".formatted(target, bytes, free));
+          "%s: %s takes %d bytes, the disk has %d free".formatted(target, content, bytes, free));
     }
+    return place;
+  }
+
+  /** Begins a file that has been checked. */
+  static PartialFile create(Path target, Path place) throws IOException {
     String name =
         ".culebra-%d-%x.partial".formatted(ProcessHandle.current().pid(), System.nanoTime());
-    Path partial = folder.resolve(name);
-    return new PartialFile(place, partial, Orphanage.open(partial));
+    Path partial = place.resolveSibling(name);
+    return new PartialFile(target.toString(), place, partial, Orphanage.open(partial));
+  }
+
+  /** The file at the end of any links, also where the last one names a file that is not there. */
+  private static Path followLinks(Path target) throws IOException {
+    Path place = target.toAbsolutePath();
+    for (int links = 0; Files.isSymbolicLink(place); links++) {
+      if (links == MAX_LINKS) {
+        throw new FileSystemLoopException(target.toString());
+      }
+      place = place.resolveSibling(Files.readSymbolicLink(place));
+    }
+    return place;
   }
 
   @Override
@@ -94,7 +123,7 @@ final class PartialFile implements TensorWriter.Sink {
         next += channel.write(buffer, next);
       }
     } catch (IOException e) {
-      throw new IOException(target + ": " + e.getMessage(), e);
+      throw new IOException(name + ": " + e.getMessage(), e);
     }
   }
 
@@ -104,9 +133,9 @@ final class PartialFile implements TensorWriter.Sink {
     keepPermissions();
     try {
       Files.move(
-          partial, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+          partial, place, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (AtomicMoveNotSupportedException e) {
-      Files.move(partial, target, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(partial, place, StandardCopyOption.REPLACE_EXISTING);
     }
     Orphanage.forget(partial);
   }
@@ -118,8 +147,8 @@ final class PartialFile implements TensorWriter.Sink {
   }
 
   private void keepPermissions() throws IOException {
-    PosixFileAttributeView old = Files.getFileAttributeView(target, PosixFileAttributeView.class);
-    if (Files.exists(target) && old != null) {
+    PosixFileAttributeView old = Files.getFileAttributeView(place, PosixFileAttributeView.class);
+    if (Files.exists(place) && old != null) {
       Files.setPosixFilePermissions(partial, old.readAttributes().permissions());
     }
   }

@@ -10,10 +10,12 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.Set;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
@@ -80,10 +82,63 @@ record SafetensorsHeader(
     long end = 0;
     for (TensorSpec spec : ordered) {
       long begin = end;
-      end = Math.addExact(begin, spec.byteSize());
+      try {
+        end = Math.addExact(begin, spec.byteSize());
+      } catch (ArithmeticException e) {
+        throw new IllegalArgumentException("the tensors are larger than any file", e);
+      }
       entries.add(new Entry(spec, begin, end));
     }
     return new SafetensorsHeader(entries, new LinkedHashMap<>(metadata), 0);
+  }
+
+  /**
+   * Checks that a header can say what is wanted, so that every file that is written can be read.
+   *
+   * @throws IllegalArgumentException if it cannot
+   */
+  static void checkWritable(List<TensorSpec> tensors, Map<String, String> metadata) {
+    Set<String> seen = new HashSet<>();
+    for (TensorSpec spec : tensors) {
+      checkText(spec.name());
+      if (spec.name().equals(METADATA_KEY)) {
+        throw new IllegalArgumentException(
+            "no tensor can have the name " + METADATA_KEY + ", the format uses it itself");
+      }
+      if (!seen.add(spec.name())) {
+        throw new IllegalArgumentException(
+            "two tensors have the name '" + spec.name() + "'; every tensor needs its own");
+      }
+    }
+    metadata.forEach(
+        (key, value) -> {
+          checkText(key);
+          checkText(value);
+        });
+  }
+
+  private static void checkText(String text) {
+    int at = loneSurrogate(text);
+    if (at >= 0) {
+      throw new IllegalArgumentException(
+          "a text has half of a surrogate pair, \\u%x, which UTF-8 cannot hold"
+              .formatted((int) text.charAt(at)));
+    }
+  }
+
+  /** The index of the first half of a surrogate pair that has no other half, or -1. */
+  static int loneSurrogate(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isHighSurrogate(c)
+          && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1))) {
+        i++;
+      } else if (Character.isSurrogate(c)) {
+        return i;
+      }
+    }
+    return -1;
   }
 
   /** Length and JSON, padded with blanks so that the data begin at a multiple of 8. */

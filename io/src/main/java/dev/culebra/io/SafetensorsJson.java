@@ -76,7 +76,7 @@ final class SafetensorsJson {
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
       String key = parser.currentName();
       expect(parser.nextToken(), JsonToken.VALUE_STRING, null, what + " entry " + key);
-      if (metadata.put(key, parser.getString()) != null) {
+      if (metadata.put(key, text(parser.getString(), what + " entry " + key)) != null) {
         throw bad(null, what + " has two entries " + key);
       }
     }
@@ -156,6 +156,19 @@ final class SafetensorsJson {
       values[count++] = value;
     }
     return Arrays.copyOf(values, count);
+  }
+
+  /**
+   * JSON can escape half of a surrogate pair, which is no text: nobody could write it again. The
+   * parser sees that in the names of properties only.
+   */
+  private String text(String string, String what) throws TensorFormatException {
+    int at = SafetensorsHeader.loneSurrogate(string);
+    if (at >= 0) {
+      throw bad(
+          null, "%s has half of a surrogate pair, \\u%x".formatted(what, (int) string.charAt(at)));
+    }
+    return string;
   }
 
   private void expect(

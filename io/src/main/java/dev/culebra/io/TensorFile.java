@@ -2,7 +2,7 @@ package dev.culebra.io;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.Channels;
@@ -26,21 +26,27 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The segments of the tensors are read-only views of the mapping; they end with {@link #close}.
  * All methods may be called from any thread. A file must not be shortened while it is mapped: the
- * operating system then faults whoever touches the lost part.
+ * operating system then faults whoever touches the lost part. {@link #read} notices that.
  */
 public final class TensorFile implements AutoCloseable {
   private final String name;
+  private final FileChannel channel;
   private final Arena arena;
+  private final long mappedBytes;
   private final List<TensorData> tensors;
   private final Map<String, String> metadata;
 
-  private TensorFile(
-      String name, Arena arena, List<TensorData> tensors, Map<String, String> metadata) {
-    this.name = name;
-    this.arena = arena;
+  private TensorFile(Mapping mapping, List<TensorData> tensors, Map<String, String> metadata) {
+    this.name = mapping.name;
+    this.channel = mapping.channel;
+    this.arena = mapping.arena;
+    this.mappedBytes = mapping.bytes.byteSize();
     this.tensors = List.copyOf(tensors);
     this.metadata = Collections.unmodifiableMap(metadata);
   }
+
+  /** A mapped file whose header has not been read. */
+  private record Mapping(String name, FileChannel channel, Arena arena, MemorySegment bytes) {}
 
   /**
    * Maps a file; its extension says the format.
@@ -65,8 +71,8 @@ public final class TensorFile implements AutoCloseable {
               ? "it is a folder"
               : "it is not a regular file and cannot be mapped; a .npy can come from standard input");
     }
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      return map(name, format, channel);
+    try {
+      return map(name, format, FileChannel.open(file, StandardOpenOption.READ));
     } catch (NoSuchFileException e) {
       throw new NoSuchFileException(name, null, "no such file");
     }
@@ -81,51 +87,95 @@ public final class TensorFile implements AutoCloseable {
    */
   public static TensorFile readNpy(InputStream in, String name) throws IOException {
     Path spool = Files.createTempFile("culebra", TensorFileFormat.NPY.extension());
-    try (FileChannel channel =
+    FileChannel channel =
         FileChannel.open(
             spool,
             StandardOpenOption.READ,
             StandardOpenOption.WRITE,
-            StandardOpenOption.DELETE_ON_CLOSE)) {
-      OutputStream out = Channels.newOutputStream(channel);
-      in.transferTo(out);
-      return map(name, TensorFileFormat.NPY, channel);
+            StandardOpenOption.DELETE_ON_CLOSE);
+    try {
+      in.transferTo(Channels.newOutputStream(channel));
+    } catch (Throwable e) {
+      channel.close();
+      throw e;
     }
+    return map(name, TensorFileFormat.NPY, channel);
   }
 
+  /** Maps and parses; the file that is returned owns the channel, which is closed on failure. */
   @SuppressWarnings("MustBeClosedChecker") // the file that is returned owns the arena
   private static TensorFile map(String name, TensorFileFormat format, FileChannel channel)
       throws IOException {
     // Shared, so that the thread that closes need not be the one that opened.
     Arena arena = Arena.ofShared();
     try {
-      MemorySegment file = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-      return switch (format) {
-        case NPY -> ofNpy(name, arena, file);
-        case SAFETENSORS -> ofSafetensors(name, arena, file);
-      };
+      long size = channel.size();
+      MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, size, arena);
+      Mapping mapping = new Mapping(name, channel, arena, bytes);
+      try {
+        return switch (format) {
+          case NPY -> ofNpy(mapping);
+          case SAFETENSORS -> ofSafetensors(mapping);
+        };
+      } catch (InternalError e) {
+        if (channel.size() < size) {
+          throw shortened(name, e);
+        }
+        throw e;
+      }
     } catch (Throwable e) {
       arena.close();
+      channel.close();
       throw e;
     }
   }
 
-  private static TensorFile ofNpy(String name, Arena arena, MemorySegment file) throws IOException {
-    NpyHeader header = NpyHeader.parse(name, file);
-    TensorData tensor = new TensorData(header.spec(), file.asSlice(header.dataOffset()));
-    return new TensorFile(name, arena, List.of(tensor), Map.of());
+  private static TensorFile ofNpy(Mapping mapping) throws IOException {
+    NpyHeader header = NpyHeader.parse(mapping.name, mapping.bytes);
+    TensorData tensor = new TensorData(header.spec(), mapping.bytes.asSlice(header.dataOffset()));
+    return new TensorFile(mapping, List.of(tensor), Map.of());
   }
 
-  private static TensorFile ofSafetensors(String name, Arena arena, MemorySegment file)
-      throws IOException {
-    SafetensorsHeader header = SafetensorsHeader.parse(name, file);
+  private static TensorFile ofSafetensors(Mapping mapping) throws IOException {
+    SafetensorsHeader header = SafetensorsHeader.parse(mapping.name, mapping.bytes);
     List<TensorData> tensors = new ArrayList<>();
     for (SafetensorsHeader.Entry entry : header.entries()) {
       MemorySegment bytes =
-          file.asSlice(header.dataOffset() + entry.begin(), entry.end() - entry.begin());
+          mapping.bytes.asSlice(header.dataOffset() + entry.begin(), entry.end() - entry.begin());
       tensors.add(new TensorData(entry.spec(), bytes));
     }
-    return new TensorFile(name, arena, tensors, header.metadata());
+    return new TensorFile(mapping, tensors, header.metadata());
+  }
+
+  /**
+   * Runs what reads elements of this file through their segments, and notices if somebody shortened
+   * the file meanwhile: then the JVM throws an {@link InternalError} out of the access, or, within
+   * the file's last page, the elements read as 0.
+   *
+   * @param reading the access; on this thread and finished when it returns
+   * @throws TensorFormatException if the file became shorter; what was read is then worth nothing
+   */
+  public void read(Runnable reading) throws IOException {
+    try {
+      reading.run();
+    } catch (InternalError e) {
+      if (channel.size() < mappedBytes) {
+        throw shortened(name, e);
+      }
+      throw e;
+    }
+    if (channel.size() < mappedBytes) {
+      throw shortened(name, null);
+    }
+  }
+
+  private static TensorFormatException shortened(String name, @Nullable InternalError fault) {
+    TensorFormatException e =
+        new TensorFormatException(name, null, "it became shorter while it was read");
+    if (fault != null) {
+      e.initCause(fault);
+    }
+    return e;
   }
 
   /** The tensors, in the order of their data. */
@@ -177,6 +227,11 @@ public final class TensorFile implements AutoCloseable {
   public void close() {
     if (arena.scope().isAlive()) {
       arena.close();
+      try {
+        channel.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(name + ": " + e.getMessage(), e);
+      }
     }
   }
 }

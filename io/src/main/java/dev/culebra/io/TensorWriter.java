@@ -22,17 +22,24 @@ import java.util.Map;
  * <p>A writer belongs to one thread at a time.
  */
 public final class TensorWriter implements Closeable {
-  private final Sink sink;
-  private final Map<String, Cursor> cursors = new HashMap<>();
+  /**
+   * A stream has no free space to ask for. No common file system holds a file of more, so whoever
+   * asks for it made a mistake, and would find out in weeks.
+   */
+  private static final long MAX_STREAM_BYTES = 1L << 44;
 
-  private TensorWriter(Sink sink) {
+  private final Sink sink;
+  private final Map<String, Cursor> cursors;
+
+  private TensorWriter(Sink sink, Map<String, Cursor> cursors) {
     this.sink = sink;
+    this.cursors = cursors;
   }
 
   /**
    * Begins a file; its extension says the format.
    *
-   * @param target where it will be; an existing file is replaced on commit
+   * @param target where it will be; an existing file is replaced on commit, and links are followed
    * @param tensors what it will hold: exactly one tensor for {@code .npy}, whose name is not kept
    * @param metadata the file's {@code __metadata__}; only {@code .safetensors} has it
    * @throws IllegalArgumentException if the format cannot hold that
@@ -40,39 +47,30 @@ public final class TensorWriter implements Closeable {
    */
   public static TensorWriter create(
       Path target, List<TensorSpec> tensors, Map<String, String> metadata) throws IOException {
-    TensorFileFormat format =
-        TensorFileFormat.of(target.toString())
-            .orElseThrow(
-                () ->
-                    new IllegalArgumentException(
-                        target + ": the extension must be .npy or .safetensors"));
-    return switch (format) {
-      case NPY -> {
-        if (tensors.size() != 1 || !metadata.isEmpty()) {
-          throw new IllegalArgumentException(
-              target + ": .npy holds one tensor and no metadata; use .safetensors");
-        }
-        TensorSpec spec = tensors.getFirst();
-        ByteBuffer header = NpyHeader.encode(spec);
-        TensorWriter writer = ofFile(target, header, spec.byteSize());
-        writer.cursors.put(spec.name(), new Cursor(header.limit(), spec.byteSize()));
-        yield writer;
-      }
-      case SAFETENSORS -> {
-        checkNames(tensors);
-        SafetensorsHeader header = SafetensorsHeader.layOut(tensors, metadata);
-        ByteBuffer encoded = header.encode();
-        long dataBytes =
-            header.entries().stream().mapToLong(SafetensorsHeader.Entry::end).max().orElse(0);
-        TensorWriter writer = ofFile(target, encoded, dataBytes);
-        for (SafetensorsHeader.Entry entry : header.entries()) {
-          writer.cursors.put(
-              entry.spec().name(),
-              new Cursor(encoded.limit() + entry.begin(), entry.spec().byteSize()));
-        }
-        yield writer;
-      }
-    };
+    Plan plan = Plan.of(target, tensors, metadata);
+    PartialFile file = PartialFile.create(target, plan.check(target));
+    try {
+      file.write(0, MemorySegment.ofBuffer(plan.header));
+      return new TensorWriter(file, plan.cursors);
+    } catch (Throwable e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Fails as {@link #create} with the same arguments would, and writes nothing: for those who have
+   * long work to do before the first element is there.
+   *
+   * @param target where the file will be
+   * @param tensors what it will hold
+   * @param metadata its {@code __metadata__}
+   * @throws IllegalArgumentException if the format cannot hold that
+   * @throws IOException if the folder does not exist, cannot be written or has too little space
+   */
+  public static void check(Path target, List<TensorSpec> tensors, Map<String, String> metadata)
+      throws IOException {
+    Plan.of(target, tensors, metadata).check(target);
   }
 
   /**
@@ -83,12 +81,17 @@ public final class TensorWriter implements Closeable {
    * @param name what to call it in messages
    * @param spec what it will hold; its name is not kept
    * @throws IllegalArgumentException if {@code .npy} cannot hold that type
+   * @throws IOException if it is larger than any file
    */
-  public static TensorWriter npyTo(OutputStream out, String name, TensorSpec spec) {
-    ByteBuffer header = NpyHeader.encode(spec);
-    TensorWriter writer = new TensorWriter(new StreamSink(out, name, header));
-    writer.cursors.put(spec.name(), new Cursor(header.limit(), spec.byteSize()));
-    return writer;
+  public static TensorWriter npyTo(OutputStream out, String name, TensorSpec spec)
+      throws IOException {
+    Plan plan = Plan.ofNpy(List.of(spec));
+    if (plan.bytes > MAX_STREAM_BYTES) {
+      throw new IOException(
+          "%s: %s takes %d bytes; more than %d are not written to a stream"
+              .formatted(name, plan.content, plan.bytes, MAX_STREAM_BYTES));
+    }
+    return new TensorWriter(new StreamSink(out, name, plan.header), plan.cursors);
   }
 
   /**
@@ -136,26 +139,60 @@ public final class TensorWriter implements Closeable {
     sink.close();
   }
 
-  private static TensorWriter ofFile(Path target, ByteBuffer header, long dataBytes)
-      throws IOException {
-    PartialFile file = PartialFile.create(target, Math.addExact(header.limit(), dataBytes));
-    try {
-      file.write(0, MemorySegment.ofBuffer(header));
-      return new TensorWriter(file);
-    } catch (Throwable e) {
-      file.close();
-      throw e;
-    }
-  }
+  /** A file's header, the places of its tensors, and its size. */
+  private record Plan(String content, ByteBuffer header, Map<String, Cursor> cursors, long bytes) {
 
-  private static void checkNames(List<TensorSpec> tensors) {
-    Map<String, TensorSpec> seen = new HashMap<>();
-    for (TensorSpec spec : tensors) {
-      if (spec.name().equals(SafetensorsHeader.METADATA_KEY)
-          || seen.put(spec.name(), spec) != null) {
-        throw new IllegalArgumentException(
-            "the name '" + spec.name() + "' is taken; every tensor needs its own");
+    static Plan of(Path target, List<TensorSpec> tensors, Map<String, String> metadata) {
+      TensorFileFormat format =
+          TensorFileFormat.of(target.toString())
+              .orElseThrow(
+                  () -> new IllegalArgumentException("the extension must be .npy or .safetensors"));
+      return switch (format) {
+        case NPY -> {
+          if (tensors.size() != 1 || !metadata.isEmpty()) {
+            throw new IllegalArgumentException(
+                ".npy holds one tensor and no metadata; use .safetensors");
+          }
+          yield ofNpy(tensors);
+        }
+        case SAFETENSORS -> ofSafetensors(tensors, metadata);
+      };
+    }
+
+    static Plan ofNpy(List<TensorSpec> tensors) {
+      TensorSpec spec = tensors.getFirst();
+      ByteBuffer header = NpyHeader.encode(spec);
+      return new Plan(
+          spec.toString(),
+          header,
+          Map.of(spec.name(), new Cursor(header.limit(), spec.byteSize())),
+          saturatingAdd(header.limit(), spec.byteSize()));
+    }
+
+    static Plan ofSafetensors(List<TensorSpec> tensors, Map<String, String> metadata) {
+      SafetensorsHeader.checkWritable(tensors, metadata);
+      SafetensorsHeader header = SafetensorsHeader.layOut(tensors, metadata);
+      ByteBuffer encoded = header.encode();
+      Map<String, Cursor> cursors = new HashMap<>();
+      long end = 0;
+      for (SafetensorsHeader.Entry entry : header.entries()) {
+        cursors.put(
+            entry.spec().name(),
+            new Cursor(encoded.limit() + entry.begin(), entry.spec().byteSize()));
+        end = Math.max(end, entry.end());
       }
+      String content =
+          tensors.size() == 1 ? tensors.getFirst().toString() : tensors.size() + " tensors";
+      return new Plan(content, encoded, cursors, saturatingAdd(encoded.limit(), end));
+    }
+
+    Path check(Path target) throws IOException {
+      return PartialFile.check(target, content, bytes);
+    }
+
+    /** What overflows is larger than any disk, and said to be so. */
+    private static long saturatingAdd(long a, long b) {
+      return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
     }
   }
 

@@ -78,6 +78,9 @@ class SafetensorsTest {
       quoteCharacter = '`',
       nullValues = "-",
       value = {
+        "{\"__metadata__\":{\"k\":\"\\udfff\"}} | 0 | - | __metadata__ entry k has half of a surrogate pair, \\udfff",
+        "{\"__metadata__\":{\"\\ud800\":\"\"}} | 0 | - | not valid JSON: Broken surrogate pair",
+        "{\"a\\udc00b\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}} | 0 | - | not valid JSON: Unexpected low surrogate",
         "not json | 8 | - | the header does not begin with '{'",
         "{\"a\": | 8 | - | the header is not valid JSON",
         "{} x | 0 | - | the header is not valid JSON",

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -96,7 +98,9 @@ class TensorWriterTest {
         assertThrows(
             IOException.class,
             () -> TensorWriter.create(folder.resolve("a.npy"), List.of(enormous), Map.of()));
-    assertTrue(String.valueOf(full.getMessage()).contains("the disk has"));
+    assertTrue(
+        String.valueOf(full.getMessage())
+            .contains("F64[576460752303423488] takes 4611686018427388032 bytes, the disk has"));
 
     assertThrows(
         IllegalArgumentException.class,
@@ -112,6 +116,85 @@ class TensorWriterTest {
                     folder.resolve("a.npy"), List.of(new TensorSpec("", DType.BF16, 1)), Map.of()));
     assertTrue(String.valueOf(bf16.getMessage()).contains("write a .safetensors file"));
     assertEquals(List.of("d.npy"), names());
+  }
+
+  @Test
+  void aCheckFailsAsCreateWouldAndWritesNothing() throws IOException {
+    TensorWriter.check(folder.resolve("a.npy"), List.of(FOUR), Map.of());
+    assertThrows(
+        NoSuchFileException.class,
+        () -> TensorWriter.check(folder.resolve("no/a.npy"), List.of(FOUR), Map.of()));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> TensorWriter.check(folder.resolve("a.npy"), List.of(FOUR, FOUR), Map.of()));
+    assertEquals(List.of(), names());
+  }
+
+  @Test
+  void moreThanAnyFileIsNotBegun() {
+    TensorSpec enormous = new TensorSpec("a", DType.U8, Long.MAX_VALUE);
+    TensorSpec more = new TensorSpec("b", DType.U8, 1);
+    for (String name : List.of("a.npy", "a.safetensors")) {
+      IOException e =
+          assertThrows(
+              IOException.class,
+              () -> TensorWriter.create(folder.resolve(name), List.of(enormous), Map.of()));
+      assertTrue(String.valueOf(e.getMessage()).contains("U8[9223372036854775807] takes"), name);
+    }
+    assertThrows(
+        IllegalArgumentException.class,
+        () ->
+            TensorWriter.create(
+                folder.resolve("a.safetensors"), List.of(enormous, more), Map.of()));
+    ByteArrayOutputStream stream = new ByteArrayOutputStream();
+    TensorSpec large = new TensorSpec("", DType.F32, 1L << 60);
+    IOException e =
+        assertThrows(IOException.class, () -> TensorWriter.npyTo(stream, "standard output", large));
+    assertTrue(
+        String.valueOf(e.getMessage())
+            .startsWith("standard output: F32[1152921504606846976] takes"));
+    assertEquals(0, stream.size());
+  }
+
+  @Test
+  void writesWhereALinkPointsThoughNothingIsThereYet() throws IOException {
+    Path folders = Files.createDirectory(folder.resolve("sub"));
+    Path link = Files.createSymbolicLink(folder.resolve("link.npy"), Path.of("sub/second.npy"));
+    Files.createSymbolicLink(folders.resolve("second.npy"), Path.of("third.npy"));
+    try (TensorWriter writer = TensorWriter.create(link, List.of(FOUR), Map.of())) {
+      writer.append("", DATA);
+      writer.commit();
+    }
+    assertTrue(Files.isSymbolicLink(link));
+    assertEquals(144, Files.size(folders.resolve("third.npy")));
+    assertTrue(Files.isSymbolicLink(folders.resolve("second.npy")));
+
+    Path nowhere = Files.createSymbolicLink(folder.resolve("n.npy"), Path.of("no/where.npy"));
+    NoSuchFileException missing =
+        assertThrows(
+            NoSuchFileException.class, () -> TensorWriter.create(nowhere, List.of(FOUR), Map.of()));
+    assertTrue(String.valueOf(missing.getReason()).endsWith("no does not exist"));
+    Path circle = Files.createSymbolicLink(folder.resolve("c.npy"), Path.of("c.npy"));
+    assertThrows(
+        FileSystemLoopException.class, () -> TensorWriter.create(circle, List.of(FOUR), Map.of()));
+  }
+
+  @Test
+  void refusesNamesThatNoHeaderCanHold() {
+    Path path = folder.resolve("a.safetensors");
+    for (String name : List.of("__metadata__", "a\udfff", "\ud800")) {
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> TensorWriter.create(path, List.of(new TensorSpec(name, DType.F32, 4)), Map.of()),
+          name);
+    }
+    TensorSpec named = new TensorSpec("\ud83d\ude00", DType.F32, 4); // a whole pair is a text
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> TensorWriter.create(path, List.of(named), Map.of("k", "\udfff")));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> TensorWriter.create(path, List.of(named, named), Map.of()));
   }
 
   @Test
