@@ -26,6 +26,15 @@ final class Culebra implements Runnable {
 
   private Culebra() {}
 
+  /** Runs one command and tells its exit status, whatever happens. */
+  static int run(Surroundings surroundings, String... args) {
+    try {
+      return commandLine(surroundings).execute(args);
+    } catch (Throwable e) {
+      return Failures.onThrowable(e, surroundings.err());
+    }
+  }
+
   /** The whole command line, ready to execute. */
   static CommandLine commandLine(Surroundings surroundings) {
     CommandLine culebra = new CommandLine(new Culebra());
@@ -40,6 +49,8 @@ final class Culebra implements Runnable {
         .registerConverter(ReduceCommand.Operation.class, Words.of(ReduceCommand.Operation.class))
         .registerConverter(ReduceCommand.Axis.class, Words.of(ReduceCommand.Axis.class))
         .registerConverter(CompletionCommand.Shell.class, Words.of(CompletionCommand.Shell.class))
+        // An argument that begins with @ is a file's name, as any other.
+        .setExpandAtFiles(false)
         .setUsageHelpAutoWidth(false)
         .setUsageHelpWidth(100)
         .setOut(surroundings.out())

@@ -37,11 +37,11 @@ record DemoResult(
 
   /** The table for people. */
   void printText(PrintWriter out, Ansi ansi) {
-    out.printf("%s%n", title);
+    out.printf("%s%n", VisibleText.of(title));
     out.printf(
         "%d contexts of %d characters x %d characters that may follow%n%n",
         model.rowCount(), model.order(), model.columnCount());
-    out.printf("  %s ...%n%n", visible(prompt));
+    out.printf("  %s ...%n%n", VisibleText.of(prompt));
     out.printf("  next  probability%n");
     float most = candidates.getFirst().probability();
     for (Prediction.Candidate candidate : candidates) {
@@ -49,10 +49,10 @@ record DemoResult(
       String bar = "#".repeat(width) + " ".repeat(BAR_WIDTH - width);
       out.printf(
           "  %-4s  %9.4f %%  %s  %s%n",
-          candidate.character().equals(" ") ? "' '" : visible(candidate.character()),
+          candidate.character().equals(" ") ? "' '" : VisibleText.of(candidate.character()),
           100 * candidate.probability(),
           ansi.string("@|green " + bar + "|@"),
-          visible(candidate.continuation()));
+          VisibleText.of(candidate.continuation()));
     }
     out.println();
     out.printf("device     %s%n", device.name());
@@ -89,27 +89,5 @@ record DemoResult(
     json.writeNumberProperty("trafficBytes", trafficBytes());
     json.writeNumberProperty("maxError", check.maxError());
     json.writeNumberProperty("checkedRows", check.rows());
-  }
-
-  /** Line feeds and their like as signs that can be seen. */
-  private static String visible(String text) {
-    StringBuilder visible = new StringBuilder();
-    text.codePoints()
-        .forEach(
-            c -> {
-              switch (c) {
-                case '\n' -> visible.append("\\n");
-                case '\t' -> visible.append("\\t");
-                case '\r' -> visible.append("\\r");
-                default -> {
-                  if (Character.isISOControl(c)) {
-                    visible.append("\\x%02x".formatted(c));
-                  } else {
-                    visible.appendCodePoint(c);
-                  }
-                }
-              }
-            });
-    return visible.toString();
   }
 }

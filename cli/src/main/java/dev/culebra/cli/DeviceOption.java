@@ -41,7 +41,7 @@ final class DeviceOption {
                   Collectors.joining(
                       System.lineSeparator(),
                       "--device "
-                          + name
+                          + VisibleText.of(name)
                           + ": there is no such device; there are"
                           + System.lineSeparator(),
                       "")));

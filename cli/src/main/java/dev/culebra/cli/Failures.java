@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Turns exceptions into one line on standard error and an exit status. */
+/**
+ * Turns whatever is thrown into one line on standard error and an exit status. What a user's input
+ * can cause never shows a stack trace; a fault of Culebra does.
+ */
 final class Failures {
   private Failures() {}
 
@@ -23,7 +27,7 @@ final class Failures {
   static int onWrongUsage(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("culebra: " + e.getMessage());
+    report(err, e.getMessage(), ExitStatus.USAGE);
     UnmatchedArgumentException.printSuggestions(e, err);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for what it takes.");
     return ExitStatus.USAGE;
@@ -31,13 +35,24 @@ final class Failures {
 
   /** A command that failed under way. */
   static int onException(Exception e, CommandLine command, ParseResult parsed) {
-    PrintWriter err = command.getErr();
+    return onThrowable(e, command.getErr());
+  }
+
+  /** The same for all that can be thrown; picocli lets errors pass. */
+  static int onThrowable(Throwable e, PrintWriter err) {
     return switch (e) {
       case IOException io -> report(err, describe(io), ExitStatus.BAD_INPUT);
       case UncheckedIOException io ->
           report(err, describe(Objects.requireNonNull(io.getCause())), ExitStatus.BAD_INPUT);
-      case NoSuchDeviceException device -> report(err, device.getMessage(), ExitStatus.DEVICE);
-      case CudaException cuda -> report(err, cuda.getMessage(), ExitStatus.DEVICE);
+      case InvalidPathException path ->
+          report(err, path.getInput() + ": " + path.getReason(), ExitStatus.USAGE);
+      case OutOfMemoryError memory ->
+          report(
+              err,
+              "this machine or this JVM has too little memory for that: " + memory.getMessage(),
+              ExitStatus.BAD_INPUT);
+      case NoSuchDeviceException device -> reportLines(err, device.getMessage());
+      case CudaException cuda -> reportLines(err, cuda.getMessage());
       default -> {
         err.println("culebra: a fault in Culebra itself; please report it with what follows");
         e.printStackTrace(err);
@@ -47,8 +62,13 @@ final class Failures {
   }
 
   private static int report(PrintWriter err, @Nullable String message, int status) {
-    err.println("culebra: " + message);
+    err.println("culebra: " + VisibleText.of(String.valueOf(message)));
     return status;
+  }
+
+  private static int reportLines(PrintWriter err, @Nullable String message) {
+    err.println("culebra: " + VisibleText.lines(String.valueOf(message)));
+    return ExitStatus.DEVICE;
   }
 
   private static String describe(IOException e) {

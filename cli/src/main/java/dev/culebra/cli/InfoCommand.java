@@ -82,16 +82,21 @@ final class InfoCommand implements Callable<Integer> {
       List<Device> devices) {
     out.println("culebra   " + Version.number() + ", Java " + Runtime.version());
     if (!search.isAvailable()) {
-      out.println("driver    " + search.message());
+      out.println("driver    " + VisibleText.lines(search.message()));
     }
     if (probe.isAvailable()) {
-      out.println("driver    " + probe.library() + ", CUDA " + cudaVersion(probe.driverVersion()));
+      out.println(
+          "driver    "
+              + VisibleText.of(String.valueOf(probe.library()))
+              + ", CUDA "
+              + cudaVersion(probe.driverVersion()));
     }
     KernelCatalog catalog = kernels.catalog();
     if (catalog == null) {
-      out.println("kernels   none: " + kernels.problem());
+      out.println("kernels   none: " + VisibleText.lines(kernels.problem()));
     } else {
-      out.println("kernels   " + catalog.kernels().size() + " in " + catalog.origin());
+      out.println(
+          "kernels   " + catalog.kernels().size() + " in " + VisibleText.of(catalog.origin()));
       Kernels.familiesByTarget(catalog)
           .forEach(
               (target, families) ->

@@ -7,7 +7,7 @@ public final class Main {
   /** Runs one command and ends the process with its status. */
   public static void main(String[] args) {
     Surroundings surroundings = Surroundings.ofProcess();
-    int status = Culebra.commandLine(surroundings).execute(args);
+    int status = Culebra.run(surroundings, args);
     if (surroundings.out().checkError() && status == ExitStatus.OK) {
       surroundings.err().println("culebra: standard output cannot be written");
       status = ExitStatus.BAD_INPUT;

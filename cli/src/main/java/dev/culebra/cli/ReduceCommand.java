@@ -1,6 +1,5 @@
 package dev.culebra.cli;
 
-import dev.culebra.ElementType;
 import dev.culebra.io.DType;
 import dev.culebra.io.TensorData;
 import dev.culebra.io.TensorFile;
@@ -110,8 +109,9 @@ final class ReduceCommand implements Callable<Integer> {
       TensorData tensor = arguments.computable(file, in, axis == Axis.LAST);
       TensorSpec result = resultOf(tensor.spec());
       if (out == null) {
-        print(tensor, result);
+        print(file, tensor, result);
       } else {
+        arguments.checkResult(out, result, file.metadata());
         write(arguments, file, tensor, result, out);
       }
     }
@@ -135,16 +135,22 @@ final class ReduceCommand implements Callable<Integer> {
       TensorSpec result,
       TensorLocation destination)
       throws IOException {
-    RunReport report;
-    try (TensorWriter writer = arguments.create(destination, result, file.metadata())) {
-      report = compute(tensor, result, bytes -> writer.append(result.name(), bytes));
-      writer.commit();
-    }
+    RunReport report =
+        compute(
+            file,
+            tensor,
+            result,
+            reduction -> {
+              try (TensorWriter writer = arguments.create(destination, result, file.metadata())) {
+                reduction.run(axis, bytes -> writer.append(result.name(), bytes));
+                writer.commit();
+              }
+            });
     report.printWritten(surroundings, destination, json);
   }
 
   /** The values go to standard output and nothing else does, so that they can be piped on. */
-  private void print(TensorData tensor, TensorSpec result) throws IOException {
+  private void print(TensorFile file, TensorData tensor, TensorSpec result) throws IOException {
     if (result.elementCount() > MAX_PRINTED_VALUES) {
       throw new ParameterException(
           spec.commandLine(),
@@ -155,12 +161,16 @@ final class ReduceCommand implements Callable<Integer> {
     long[] filled = new long[1];
     RunReport report =
         compute(
+            file,
             tensor,
             result,
-            bytes -> {
-              values.asSlice(filled[0]).copyFrom(bytes);
-              filled[0] += bytes.byteSize();
-            });
+            reduction ->
+                reduction.run(
+                    axis,
+                    bytes -> {
+                      values.asSlice(filled[0]).copyFrom(bytes);
+                      filled[0] += bytes.byteSize();
+                    }));
     if (json) {
       report.printJson(
           surroundings.out(),
@@ -189,22 +199,23 @@ final class ReduceCommand implements Callable<Integer> {
     }
   }
 
-  private RunReport compute(TensorData tensor, TensorSpec result, TensorReduction.ResultSink sink)
+  /** What to do with a reduction that is ready to run. */
+  private interface Use {
+    void of(TensorReduction reduction) throws IOException;
+  }
+
+  private RunReport compute(TensorFile file, TensorData tensor, TensorSpec result, Use use)
       throws IOException {
     long startNanos = System.nanoTime();
     try (OpenDevice open = OpenDevice.open(surroundings, device);
         KernelTimer timer = new KernelTimer(open.context(), open.stream())) {
       TensorReduction reduction =
-          new TensorReduction(surroundings, open, timer, operation.operation());
-      ElementType<?> type = TensorArguments.elementType(tensor.spec().dtype());
-      switch (axis) {
-        case LAST -> reduction.lastAxis(tensor, type, sink);
-        case ALL -> reduction.all(tensor, type, sink);
-      }
+          new TensorReduction(surroundings, open, timer, operation.operation(), file, tensor);
+      use.of(reduction);
       return new RunReport(
           operation.toString(),
           open.device(),
-          reduction.kernelName(type),
+          reduction.kernelName(),
           tensor.spec(),
           tensor.spec().byteSize() + result.byteSize(),
           timer.seconds(),

@@ -50,7 +50,7 @@ record RunReport(
         Quantities.seconds(kernelSeconds),
         rate().isEmpty() ? "" : " (" + rate() + ")",
         Quantities.seconds(totalSeconds),
-        destination.isEmpty() ? "" : ", written to " + destination);
+        destination.isEmpty() ? "" : ", written to " + VisibleText.of(destination));
     out.flush();
   }
 

@@ -71,7 +71,10 @@ final class SoftmaxCommand implements Callable<Integer> {
       paramLabel = "NAME",
       description = {
         "${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.",
-        "naive does not subtract the maximum and overflows where exp does (88 in float32)."
+        "naive does not subtract the maximum. If exp of a scaled logit overflows (above 88; in F64"
+            + " above 709), that entry becomes NaN and the finite others of its row 0, with --log"
+            + " all of them -inf. If exp of all of a row underflows (below -104; in F64 below -745),"
+            + " the row becomes NaN, with --log +inf. Close to that it loses digits."
       })
   private Choice algorithm = Choice.AUTO;
 
@@ -115,18 +118,20 @@ final class SoftmaxCommand implements Callable<Integer> {
               TensorArguments.outputName(out, tensor.spec(), "softmax"),
               tensor.spec().dtype(),
               tensor.spec().shape());
-      RunReport report;
-      try (TensorWriter writer = arguments.create(out, result, file.metadata())) {
-        report = compute(tensor, result, writer, TensorArguments.elementType(result.dtype()));
-        writer.commit();
-      }
+      arguments.checkResult(out, result, file.metadata());
+      RunReport report =
+          compute(arguments, file, tensor, result, TensorArguments.elementType(result.dtype()));
       report.printWritten(surroundings, out, json);
     }
     return ExitStatus.OK;
   }
 
   private <E extends ElementType<E>> RunReport compute(
-      TensorData tensor, TensorSpec result, TensorWriter writer, ElementType<E> type)
+      TensorArguments arguments,
+      TensorFile file,
+      TensorData tensor,
+      TensorSpec result,
+      ElementType<E> type)
       throws IOException {
     long startNanos = System.nanoTime();
     RowChunks chunks = RowChunks.ofElements(result, surroundings.chunkBytes());
@@ -144,19 +149,23 @@ final class SoftmaxCommand implements Callable<Integer> {
         timer.warmUp(() -> softmax.forward(row, row, open.stream()));
       }
       MemorySegment host = arena.allocate(chunkElements * type.byteSize());
-      for (RowChunks.Chunk chunk : chunks) {
-        long elements = chunk.count() * chunks.rowLength();
-        long bytes = elements * type.byteSize();
-        MemorySegment source =
-            tensor.bytes().asSlice(chunk.first() * chunks.rowLength() * type.byteSize(), bytes);
-        DeviceView<E> part = buffer.view(0, elements);
-        part.copyFrom(source);
-        // In place: an element is read for the last time before it is written.
-        TensorView<E> rows = TensorView.of(part, chunk.count(), chunks.rowLength());
-        timer.time(() -> softmax.forward(rows, rows, open.stream()));
-        part.copyTo(host.asSlice(0, bytes));
-        writer.append(result.name(), host.asSlice(0, bytes));
-        progress.advance(bytes);
+      // Not begun before the device has shown that it works: a driver that aborts deletes nothing.
+      try (TensorWriter writer = arguments.create(out, result, file.metadata())) {
+        for (RowChunks.Chunk chunk : chunks) {
+          long elements = chunk.count() * chunks.rowLength();
+          long bytes = elements * type.byteSize();
+          MemorySegment source =
+              tensor.bytes().asSlice(chunk.first() * chunks.rowLength() * type.byteSize(), bytes);
+          DeviceView<E> part = buffer.view(0, elements);
+          file.read(() -> part.copyFrom(source));
+          // In place: an element is read for the last time before it is written.
+          TensorView<E> rows = TensorView.of(part, chunk.count(), chunks.rowLength());
+          timer.time(() -> softmax.forward(rows, rows, open.stream()));
+          part.copyTo(host.asSlice(0, bytes));
+          writer.append(result.name(), host.asSlice(0, bytes));
+          progress.advance(bytes);
+        }
+        writer.commit();
       }
       return new RunReport(
           log ? "log-softmax" : "softmax",

@@ -88,27 +88,43 @@ final class TensorArguments {
   }
 
   /**
-   * Begins an output.
+   * Checks that an output can be begun: the format can say it, and there is a place and space for
+   * it. To be called before a device is opened, which takes long and can end the process.
    *
    * @param spec type and shape; its name is used if {@code out} gives none
    * @param metadata kept if the format can
    */
+  void checkResult(TensorLocation out, TensorSpec spec, Map<String, String> metadata)
+      throws IOException {
+    try {
+      if (out.isStream()) {
+        // Writes nothing before the first element.
+        npyToStandardOutput(spec).close();
+      } else {
+        TensorWriter.check(Path.of(out.file()), List.of(spec), metadataFor(out, metadata));
+      }
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(
+          command, (out.isStream() ? "standard output" : out) + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Begins an output that has been checked. */
   TensorWriter create(TensorLocation out, TensorSpec spec, Map<String, String> metadata)
       throws IOException {
-    boolean isNpy =
-        out.isStream()
-            || TensorFileFormat.of(out.file()).filter(f -> f == TensorFileFormat.NPY).isPresent();
-    if (isNpy && !spec.dtype().isInNpy()) {
-      throw new ParameterException(
-          command,
-          (out.isStream() ? "standard output" : out.file())
-              + ": .npy cannot hold "
-              + spec.dtype()
-              + "; write a .safetensors file");
-    }
     return out.isStream()
-        ? TensorWriter.npyTo(surroundings.stdout(), "standard output", spec)
-        : TensorWriter.create(Path.of(out.file()), List.of(spec), isNpy ? Map.of() : metadata);
+        ? npyToStandardOutput(spec)
+        : TensorWriter.create(Path.of(out.file()), List.of(spec), metadataFor(out, metadata));
+  }
+
+  private TensorWriter npyToStandardOutput(TensorSpec spec) throws IOException {
+    return TensorWriter.npyTo(surroundings.stdout(), "standard output", spec);
+  }
+
+  private static Map<String, String> metadataFor(TensorLocation out, Map<String, String> metadata) {
+    return TensorFileFormat.of(out.file()).filter(f -> f == TensorFileFormat.NPY).isPresent()
+        ? Map.of()
+        : metadata;
   }
 
   /** The device's type of the same elements. */

@@ -5,6 +5,7 @@ import dev.culebra.DeviceRange;
 import dev.culebra.ElementType;
 import dev.culebra.TensorView;
 import dev.culebra.io.TensorData;
+import dev.culebra.io.TensorFile;
 import dev.culebra.ops.Reduction;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -23,46 +24,67 @@ final class TensorReduction {
   private final OpenDevice open;
   private final KernelTimer timer;
   private final Reduction reduction;
+  private final TensorFile file;
+  private final TensorData tensor;
+  private final ElementType<?> type;
+  private final ElementType<?> resultType;
 
-  TensorReduction(Surroundings surroundings, OpenDevice open, KernelTimer timer, Reduction.Op op) {
+  /** Loads what a run needs; nothing of the tensor is read before {@link #run}. */
+  TensorReduction(
+      Surroundings surroundings,
+      OpenDevice open,
+      KernelTimer timer,
+      Reduction.Op op,
+      TensorFile file,
+      TensorData tensor) {
     this.surroundings = surroundings;
     this.open = open;
     this.timer = timer;
     this.reduction = Reduction.of(open.context(), op);
+    this.file = file;
+    this.tensor = tensor;
+    this.type = TensorArguments.elementType(tensor.spec().dtype());
+    this.resultType = Reduction.resultType(type);
+    warmUp();
   }
 
-  /** The kernel for a type. */
-  String kernelName(ElementType<?> type) {
+  /** The kernel that reads the tensor. */
+  String kernelName() {
     return reduction.kernelName(type);
   }
 
-  /** Loads what a run needs, for the kernels of the input's type and of the results'. */
-  private void warmUp(Reduction what, ElementType<?> type) {
-    for (ElementType<?> each : new LinkedHashSet<>(List.of(type, Reduction.resultType(type)))) {
+  /** Reduces the tensor. */
+  void run(ReduceCommand.Axis axis, ResultSink sink) throws IOException {
+    switch (axis) {
+      case LAST -> lastAxis(sink);
+      case ALL -> all(sink);
+    }
+  }
+
+  private void warmUp() {
+    for (ElementType<?> each : new LinkedHashSet<>(List.of(type, resultType))) {
       try (DeviceBuffer<?> in = allocate(each, 1);
-          DeviceBuffer<?> out = allocate(Reduction.resultType(each), 1)) {
+          DeviceBuffer<?> out = allocate(resultType, 1)) {
         in.zero(open.stream());
-        timer.warmUp(() -> what.all(TensorView.of(in, 1), TensorView.of(out), open.stream()));
+        timer.warmUp(() -> reduction.all(TensorView.of(in, 1), TensorView.of(out), open.stream()));
       }
     }
   }
 
   /** One result a row. */
-  void lastAxis(TensorData tensor, ElementType<?> type, ResultSink sink) throws IOException {
+  private void lastAxis(ResultSink sink) throws IOException {
     RowChunks chunks = RowChunks.of(tensor.spec(), surroundings.chunkBytes());
-    ElementType<?> resultType = Reduction.resultType(type);
     try (Arena arena = Arena.ofConfined();
         DeviceBuffer<?> in = allocate(type, chunks.rowsPerChunk() * chunks.rowLength());
         DeviceBuffer<?> out = allocate(resultType, chunks.rowsPerChunk());
         Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
-      warmUp(reduction, type);
       MemorySegment host = arena.allocate(out.byteSize());
       for (RowChunks.Chunk chunk : chunks) {
         long first = chunk.first() * chunks.rowLength();
         long elements = chunk.count() * chunks.rowLength();
         DeviceRange<?> rows = in.view(0, elements);
         DeviceRange<?> results = out.view(0, chunk.count());
-        rows.copyFrom(bytes(tensor, type, first, elements));
+        file.read(() -> rows.copyFrom(bytes(first, elements)));
         timer.time(
             () ->
                 reduction.lastAxis(
@@ -78,26 +100,25 @@ final class TensorReduction {
   }
 
   /** One result for all elements. */
-  void all(TensorData tensor, ElementType<?> type, ResultSink sink) throws IOException {
+  private void all(ResultSink sink) throws IOException {
     long total = tensor.spec().elementCount();
     long perPiece = Math.max(1, surroundings.chunkBytes() / type.byteSize());
     boolean isWhole = total <= perPiece;
     // The mean of pieces of unequal length is not the mean of their means.
     boolean isMeanOfPieces = reduction.op() == Reduction.Op.MEAN && !isWhole;
     Reduction ofPiece = isMeanOfPieces ? Reduction.of(open.context(), Reduction.Op.SUM) : reduction;
-    ElementType<?> resultType = Reduction.resultType(type);
     try (Arena arena = Arena.ofConfined();
         DeviceBuffer<?> in = allocate(type, Math.min(total, perPiece));
         DeviceBuffer<?> out = allocate(resultType, 1);
         Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
-      warmUp(ofPiece, type);
       MemorySegment host = arena.allocate(out.byteSize());
       double combined = Double.NaN;
       long done = 0;
       do {
-        long elements = Math.min(perPiece, total - done);
+        long first = done;
+        long elements = Math.min(perPiece, total - first);
         DeviceRange<?> piece = in.view(0, elements);
-        piece.copyFrom(bytes(tensor, type, done, elements));
+        file.read(() -> piece.copyFrom(bytes(first, elements)));
         timer.time(
             () -> ofPiece.all(TensorView.of(piece, elements), TensorView.of(out), open.stream()));
         out.copyTo(host);
@@ -126,8 +147,7 @@ final class TensorReduction {
     return open.context().allocate(type, length, open.stream());
   }
 
-  private static MemorySegment bytes(
-      TensorData tensor, ElementType<?> type, long first, long elements) {
+  private MemorySegment bytes(long first, long elements) {
     return tensor.bytes().asSlice(first * type.byteSize(), elements * type.byteSize());
   }
 }

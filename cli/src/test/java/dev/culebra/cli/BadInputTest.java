@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culebra.io.DType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each bad input: a message that names the thing, the right exit status, nothing written. */
 class BadInputTest {
@@ -140,6 +144,91 @@ class BadInputTest {
     assertRefused(2, run, "/out.txt: an output's name must end in .npy or .safetensors");
   }
 
+  /** A result of 2^62 bytes, of an input of none. */
+  @ParameterizedTest
+  @CsvSource({"out.npy", "out.safetensors", "-"})
+  void aResultLargerThanAnyDisk(String name) throws IOException {
+    long rows = 1L << 60;
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[0], rows, 0);
+    String out = name.equals("-") ? name : folder.resolve(name).toString();
+    CommandRun run = CommandRun.of("reduce", in.toString(), "--op", "sum", "-o", out);
+    assertRefused(3, run, (name.equals("-") ? "standard output" : out) + ": ");
+    assertRefused(3, run, "F32[" + rows + "] takes 46116860184273", " bytes");
+    assertEquals(0, run.stdout().length);
+  }
+
+  /** Of an input that has its size but takes no space. */
+  @Test
+  void aSoftmaxLargerThanTheDisk() throws IOException {
+    long length = 1L << 40;
+    assumeTrue(Files.getFileStore(folder).getUsableSpace() < 4 * length, "this disk has space");
+    Path in = TensorFiles.sparse(folder.resolve("in.npy"), length);
+    assertRefused(
+        3, softmax(in), "F32[1, " + length + "] takes 4398046511", " bytes, the disk has");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"softmax", "reduce"})
+  void aNameThatTheFormatKeepsForItself(String command) throws IOException {
+    Path in = valid("in.npy");
+    String out = folder.resolve("out.safetensors") + "#__metadata__";
+    String[] args = {command, in.toString(), "-o", out};
+    if (command.equals("reduce")) {
+      args = new String[] {command, in.toString(), "-o", out, "--op", "sum"};
+    }
+    assertRefused(2, CommandRun.of(args), out + ": no tensor can have the name __metadata__");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"\\ud800", "\\udfff"})
+  void metadataThatIsNoText(String escape) throws IOException {
+    String json =
+        "{\"__metadata__\":{\"k\":\"%s\"},\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}"
+            .formatted(escape);
+    byte[] header = json.getBytes(StandardCharsets.UTF_8);
+    ByteBuffer content = ByteBuffer.allocate(8 + header.length + 4).order(ByteOrder.LITTLE_ENDIAN);
+    Path in =
+        Files.write(
+            folder.resolve("in.safetensors"), content.putLong(header.length).put(header).array());
+    assertRefused(3, softmax(in), in + ": __metadata__ entry k has half of a surrogate pair");
+  }
+
+  @Test
+  void whatATerminalWouldObeyIsEscaped() throws IOException {
+    Path in = folder.resolve("a\u001b[31m\nb.npy");
+    assertRefused(3, softmax(in), "a\\x1b[31m\\nb.npy: no such file");
+    Path written = TensorFiles.write(in, DType.F32, new double[] {1}, 1);
+    Path out = folder.resolve("c\u001b.npy");
+    CommandRun run = CommandRun.of("softmax", written.toString(), "-o", out.toString());
+    assertEquals(0, run.status(), run::err);
+    assertTrue(run.out().contains("c\\x1b.npy"), run::out);
+    assertRefused(2, CommandRun.of("softmax\u001b[31m"), "softmax\\x1b[31m");
+    assertRefused(4, CommandRun.of("info", "--device=\u001b\n"), "--device \\x1b\\n: ");
+    assertRefused(2, CommandRun.of("softmax", "in\0.npy", "-o", "o.npy"), "in\\x00.npy");
+    assertRefused(2, CommandRun.of("softmax", in.toString(), "-o", "o\0.npy"), "o\\x00.npy");
+    assertRefused(2, CommandRun.of("demo", "--text", "t\0"), "--text", "t\\x00");
+  }
+
+  @Test
+  void anArgumentIsNoListOfArguments() throws IOException {
+    Path list = Files.writeString(folder.resolve("list"), "--version");
+    assertRefused(2, CommandRun.of("@" + list), "@" + list);
+  }
+
+  @Test
+  void anErrorOfTheJvmIsNoTrace() {
+    StringWriter err = new StringWriter();
+    int status =
+        Failures.onThrowable(new OutOfMemoryError("Java heap space"), new PrintWriter(err, true));
+    assertEquals(3, status);
+    assertTrue(
+        err.toString().startsWith("culebra: this machine or this JVM has too little memory"));
+    assertEquals(1, err.toString().lines().count());
+    StringWriter bug = new StringWriter();
+    assertEquals(1, Failures.onThrowable(new AssertionError(), new PrintWriter(bug, true)));
+    assertTrue(bug.toString().contains("\tat "));
+  }
+
   @Test
   void bfloat16IntoNpy() throws IOException {
     Path in = folder.resolve("in.safetensors");
@@ -234,6 +323,7 @@ class BadInputTest {
           files.anyMatch(
               file ->
                   file.endsWith("out.npy")
+                      || file.endsWith("out.safetensors")
                       || file.endsWith("out.txt")
                       || file.toString().endsWith(".partial")));
     }

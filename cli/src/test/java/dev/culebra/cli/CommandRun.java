@@ -28,7 +28,7 @@ record CommandRun(int status, byte[] stdout, String err) {
     Surroundings surroundings =
         Surroundings.of(
             new ByteArrayInputStream(stdin), out, new PrintWriter(err, true), chunkBytes);
-    int status = Culebra.commandLine(surroundings).execute(args);
+    int status = Culebra.run(surroundings, args);
     return new CommandRun(status, out.toByteArray(), err.toString());
   }
 

@@ -21,6 +21,14 @@ class HelpTest {
   }
 
   @Test
+  void tellsWhatNaiveDoesToLargeScores() {
+    String help = CommandRun.of("softmax", "--help").out().replaceAll("\\s+", " ");
+    for (String fact : new String[] {"above 88", "709", "NaN", "-inf", "below -104", "+inf"}) {
+      assertTrue(help.contains(fact), () -> fact + " is not in: " + help);
+    }
+  }
+
+  @Test
   void everyCommandKnowsTheVersion() {
     CommandRun run = CommandRun.of("--version");
     assertEquals(0, run.status());

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,26 @@ class SoftmaxCommandTest {
     CommandRun run = softmaxOf(logits, LENGTH, "--algorithm", algorithm);
     assertEquals(0, run.status(), run::err);
     judge(StorageType.F32, logits, LENGTH, 1, false, read());
+  }
+
+  /** What the help says of it. */
+  @ParameterizedTest
+  @CsvSource({"F32, 89, -105", "BF16, 89, -105", "F64, 710, -746"})
+  void naiveOverflowsAndUnderflowsAsTold(DType dtype, double high, double low) throws IOException {
+    double[] logits = {high, 1, 2, low, low, low};
+    String name = "in" + TensorFiles.extension(dtype);
+    Path in = TensorFiles.write(folder.resolve(name), dtype, logits, 2, 3);
+    Path out = folder.resolve("out.safetensors");
+    String[] command = {"softmax", in.toString(), "-o", out.toString(), "--algorithm", "naive"};
+    assertEquals(0, CommandRun.of(command).status());
+    double nan = Double.NaN;
+    assertArrayEquals(new double[] {nan, 0, 0, nan, nan, nan}, TensorFiles.read(out).values());
+    String[] log = Arrays.copyOf(command, command.length + 1);
+    log[command.length] = "--log";
+    assertEquals(0, CommandRun.of(log).status());
+    double inf = Double.POSITIVE_INFINITY;
+    assertArrayEquals(
+        new double[] {-inf, -inf, -inf, inf, inf, inf}, TensorFiles.read(out).values());
   }
 
   @Test

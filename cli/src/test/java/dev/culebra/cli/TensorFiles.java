@@ -8,7 +8,10 @@ import dev.culebra.io.TensorSpec;
 import dev.culebra.io.TensorWriter;
 import dev.culebra.testkit.StorageType;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +35,21 @@ final class TensorFiles {
     try (TensorWriter writer = TensorWriter.create(path, List.of(spec), Map.of())) {
       writer.append(name, MemorySegment.ofArray(storage(dtype).encode(values)));
       writer.commit();
+    }
+    return path;
+  }
+
+  /**
+   * One row of zeros in F32 that takes no space, or null where the file system has no such file.
+   */
+  static Path sparse(Path path, long length) throws IOException {
+    byte[] header = Files.readAllBytes(write(path, DType.F32, new double[0], 0, length));
+    String text = new String(header, StandardCharsets.ISO_8859_1);
+    // Of the same length, so that the header's own length stays true.
+    byte[] changed = text.replace("(0, ", "(1, ").getBytes(StandardCharsets.ISO_8859_1);
+    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+      file.write(changed);
+      file.setLength(changed.length + length * Float.BYTES);
     }
     return path;
   }
