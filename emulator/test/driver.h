@@ -96,6 +96,8 @@
   F(cuFuncSetAttribute, CUfunction, CUfunction_attribute, int)                                     \
   F(cuFuncGetParamInfo, CUfunction, std::size_t, std::size_t*, std::size_t*)                       \
   F(cuOccupancyMaxActiveBlocksPerMultiprocessor, int*, CUfunction, int, std::size_t)               \
+  F(cuOccupancyMaxActiveClusters, int*, CUfunction, const CUlaunchConfig*)                         \
+  F(cuOccupancyMaxPotentialClusterSize, int*, CUfunction, const CUlaunchConfig*)                   \
   F(cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,        \
     unsigned, CUstream, void**, void**)                                                            \
   F(cuLaunchKernelEx, const CUlaunchConfig*, CUfunction, void**, void**)

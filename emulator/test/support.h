@@ -25,6 +25,15 @@ inline const std::string& test_image() {
   return image;
 }
 
+// The image of test/kernels/NAME.cu, loaded into the current context.
+inline CUmodule load_image(const char* name) {
+  const std::string path = std::string(std::getenv("CULEBRA_TEST_IMAGES")) + "/" + name + ".cubin";
+  const std::string image = read_file(path.c_str());
+  CUmodule module = nullptr;
+  RETURNS(CUDA_SUCCESS, cuModuleLoadData(&module, image.data()));
+  return module;
+}
+
 // A current context on device 0.
 inline CUcontext use_device() {
   CUcontext context = nullptr;
@@ -51,6 +60,19 @@ CUresult launch(CUfunction function, unsigned grid, unsigned block, unsigned sha
                 CUstream stream, Args... args) {
   void* pointers[] = {&args..., nullptr};
   return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared_bytes, stream, pointers, nullptr);
+}
+
+// As cuLaunchKernelEx has it, in clusters of `cluster` blocks (0: without that attribute).
+template <class... Args>
+CUresult launch_clusters(CUfunction function, unsigned grid, unsigned block, unsigned shared_bytes,
+                         unsigned cluster, Args... args) {
+  void* pointers[] = {&args..., nullptr};
+  CUlaunchAttribute attribute = {};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {cluster, 1, 1};
+  const CUlaunchConfig config = {
+      grid, 1, 1, block, 1, 1, shared_bytes, nullptr, &attribute, cluster != 0 ? 1u : 0u};
+  return cuLaunchKernelEx(&config, function, pointers, nullptr);
 }
 
 // Device memory with a copy on the host.

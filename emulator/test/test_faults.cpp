@@ -125,15 +125,52 @@ TEST(
   RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
-TEST(
-    store_between_shared_arrays, {},
-    "kernel beyond_static_shared, block (0,0,0): wrote beyond the end of a shared array of 40 bytes") {
+TEST(store_just_before_dynamic_shared_memory, {},
+     "block (0,0,0): wrote before the start of its dynamic shared memory of 1000 bytes") {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "beyond_shared");
+  RETURNS(0, launch(kernel, 1, 1, 1000, nullptr, -1));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+// Dynamic memory whose size is a multiple of its alignment ends at the guard page.
+TEST(read_just_beyond_dynamic_shared_memory, {},
+     ": outside of its shared memory, 0 bytes behind the end of its dynamic shared memory of 2048 "
+     "bytes") {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "read_shared");
+  RETURNS(0, launch(kernel, 1, 1, 2048, nullptr, 2047));
+  RETURNS(0, cuCtxSynchronize());
+  RETURNS(0, launch(kernel, 1, 1, 2048, nullptr, 2048));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+namespace {
+
+void use_static_shared(int index) {
   use_device();
   const CUfunction kernel = function(load_test_module(), "beyond_static_shared");
   RETURNS(0, launch(kernel, 1, 1, 0, nullptr, 9));
   RETURNS(0, cuCtxSynchronize());
-  RETURNS(0, launch(kernel, 1, 1, 0, nullptr, 19));
+  RETURNS(0, launch(kernel, 1, 1, 0, nullptr, index));
   RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+}  // namespace
+
+TEST(
+    store_just_beyond_a_shared_array, {},
+    "kernel beyond_static_shared, block (0,0,0): wrote beyond the end of a shared array of 40 bytes") {
+  use_static_shared(11);
+}
+
+TEST(store_between_shared_arrays, {},
+     ": outside of its shared memory, 36 bytes behind the end of a shared array of 40 bytes") {
+  use_static_shared(19);
+}
+
+TEST(store_before_a_shared_array, {}, "wrote before the start of a shared array of 40 bytes") {
+  use_static_shared(-1);
 }
 
 TEST(stack_overflow, {}, "stack overflow: a thread has 65536 bytes") {

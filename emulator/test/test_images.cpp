@@ -344,7 +344,7 @@ TEST(launch_attributes) {
   attribute.value.clusterDim = {1, 1, 1};
   RETURNS(0, launch_ex());
   attribute.value.clusterDim = {3, 1, 1};
-  RETURNS(801, launch_ex());
+  RETURNS(0, launch_ex());
   attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   attribute.value.cooperative = 1;
   RETURNS(0, launch_ex());

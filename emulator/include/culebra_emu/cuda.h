@@ -11,6 +11,7 @@
 
 #include "culebra_emu/atomic.h"
 #include "culebra_emu/bf16.h"
+#include "culebra_emu/cluster.h"
 #include "culebra_emu/fp16.h"
 #include "culebra_emu/math.h"
 #include "culebra_emu/ptx.h"

@@ -11,9 +11,16 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 inline constexpr std::uint32_t kWarpSize = 32;
+
+// The most blocks of a cluster: 8 anywhere, 16 where the function allows it.
+inline constexpr std::uint32_t kMaxBlocksPerCluster = 16;
+
+// A shared-memory address of 32 bits, as PTX has it, is the block's rank in its cluster above this
+// bit and an offset into that block's window below it.
+inline constexpr std::uint32_t kSharedWindowBits = 24;
 
 struct Index3 {
   unsigned int x, y, z;
@@ -26,6 +33,19 @@ struct Block {
   Index3 grid_dim;
   void* dynamic_shared;
   std::uint32_t dynamic_shared_bytes;
+
+  // The cluster: one block without one. A window is where all of a block's shared memory lies; the
+  // same variable has the same offset in every window of a cluster.
+  Index3 cluster_dim;
+  Index3 index_in_cluster;
+  std::uint32_t cluster_rank;
+  std::uint32_t cluster_blocks;
+  std::uint32_t is_explicit_cluster;
+  std::uint32_t shared_window_bytes;
+  char* const* shared_windows;  // by rank
+
+  // The number of the multiprocessor that the block stands for.
+  std::uint32_t multiprocessor;
 };
 
 // One CUDA thread, running on a fiber. Filled in by the emulator, which derives its own type from
@@ -74,6 +94,11 @@ struct Runtime {
 
   // Ends the launch with a CUresult. Does not return.
   void (*fail)(Thread* thread, std::uint32_t result, const char* message);
+
+  // The cluster's barrier in its two halves: a thread arrives, then waits for the arrival of all
+  // threads of the cluster that have not exited.
+  void (*cluster_arrive)(Thread* thread, const Site* site);
+  void (*cluster_wait)(Thread* thread, const Site* site);
 };
 
 struct Parameter {
@@ -100,6 +125,8 @@ struct Kernel {
   const Parameter* parameters;
   // Runs the kernel's body for the current thread; the arguments lie at the parameters' offsets.
   void (*invoke)(const void* parameter_block);
+  // What the kernel was compiled for (CULEBRA_CLUSTER); all zero if the launch decides.
+  Index3 required_cluster;
 };
 
 struct Image {

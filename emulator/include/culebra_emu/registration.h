@@ -65,7 +65,7 @@ struct TypeName<T*> {
 };
 
 struct ImageContents {
-  std::vector<const Kernel*> kernels;
+  std::vector<Kernel*> kernels;
   std::vector<const Field*> fields;
 };
 
@@ -75,6 +75,15 @@ inline ImageContents& image_contents() {
   static ImageContents contents;
   return contents;
 }
+
+// Runs after the kernel's own registration, which stands before it in the same file.
+struct ClusterRegistration {
+  ClusterRegistration(std::string_view symbol, Index3 dim) {
+    for (Kernel* kernel : image_contents().kernels) {
+      if (kernel->symbol == symbol) kernel->required_cluster = dim;
+    }
+  }
+};
 
 constexpr std::size_t count_names(std::string_view names) {
   if (names.empty()) return 0;
@@ -135,8 +144,13 @@ class KernelRegistration<kFunction> {
       parameters_.push_back(
           {names_[i].c_str(), types_[i].c_str(), offsets[i], sizes[i], aligns[i]});
     }
-    kernel_ = {symbol_.c_str(), family_.c_str(),    max_threads,
-               kParameterCount, parameters_.data(), &KernelRegistration::invoke};
+    kernel_ = {.symbol = symbol_.c_str(),
+               .family = family_.c_str(),
+               .max_threads = max_threads,
+               .parameter_count = kParameterCount,
+               .parameters = parameters_.data(),
+               .invoke = &KernelRegistration::invoke,
+               .required_cluster = {}};
     image_contents().kernels.push_back(&kernel_);
   }
 
@@ -225,6 +239,13 @@ extern "C" __attribute__((weak, visibility("default"))) const culebra_emu::Image
                 "CULEBRA_KERNEL(" #symbol ") must name each parameter once");        \
   static const culebra_emu::KernelRegistration<&symbol> culebra_emu_kernel_##symbol( \
       #symbol, __BASE_FILE__, max_threads, #__VA_ARGS__);
+
+// After CULEBRA_KERNEL, for a kernel that can only run in clusters of x * y * z blocks.
+#define CULEBRA_CLUSTER(symbol, x, y, z)                                                    \
+  static_assert((x) > 0 && (y) > 0 && (z) > 0 &&                                            \
+                    (x) * (y) * (z) <= static_cast<int>(culebra_emu::kMaxBlocksPerCluster), \
+                "CULEBRA_CLUSTER(" #symbol "): a cluster has 1 to 16 blocks");              \
+  static const culebra_emu::ClusterRegistration culebra_emu_cluster_##symbol(#symbol, {x, y, z});
 
 // After a parameter struct, in its namespace: the struct and all its fields.
 #define CULEBRA_STRUCT(type, ...)                                                 \

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "abi.h"
-#include "execution/block_executor.h"
+#include "execution/launch.h"
 #include "model/work.h"
 
 namespace culebra_emu {

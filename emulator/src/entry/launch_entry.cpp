@@ -1,33 +1,18 @@
-// Launches and occupancy.
+// Launches.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "entry/call.h"
 #include "entry/launch.h"
 #include "entry/submit.h"
 #include "model/objects.h"
+#include "model/occupancy.h"
 
 using namespace culebra_emu;
 
 namespace {
-
-constexpr int kMultiprocessors = 132;
-
-// How many blocks of a kernel fit on one multiprocessor of the device that the emulator stands for.
-int blocks_per_multiprocessor(const Function& function, unsigned threads,
-                              std::size_t dynamic_bytes) {
-  constexpr unsigned kMaxThreads = 2048;
-  constexpr unsigned kMaxBlocks = 32;
-  constexpr std::size_t kSharedBytes = 233472;
-  constexpr std::size_t kReservedBytesPerBlock = 1024;
-  if (threads > function.kernel().max_threads) return 0;
-  const unsigned rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
-  const std::size_t shared = function.settings()->static_shared_bytes.load() + dynamic_bytes;
-  if (shared > Device::kMaxSharedOptinBytes) return 0;
-  return static_cast<int>(std::min<std::size_t>(std::min(kMaxThreads / rounded, kMaxBlocks),
-                                                kSharedBytes / (shared + kReservedBytesPerBlock)));
-}
 
 // The limits are indistinguishable in the driver's answer, so they are here.
 bool has_valid_shape(const Function& function, Index3 grid, Index3 block, unsigned dynamic_bytes) {
@@ -79,9 +64,50 @@ CUresult gather_parameters(const Kernel& kernel, void** arguments, void** extra,
   return CUDA_SUCCESS;
 }
 
-// What a launch attribute asks for. CUDA_SUCCESS also for hints that mean nothing here.
-CUresult apply_attribute(const CUlaunchAttribute& attribute, const Index3& grid,
-                         bool& cooperative) {
+// What a launch's attributes ask for.
+struct Extras {
+  bool cooperative = false;
+  std::optional<Index3> cluster;
+};
+
+// The cluster of a launch: what it asks for, which must be what the kernel was made for, if it was
+// made for one.
+CUresult choose_cluster(const Function& function, Index3 grid, const Extras& extras,
+                        Launch& launch) {
+  const Index3 required = required_cluster(function);
+  if (required.x == 0 && required.y == 0 && required.z == 0) {
+    if (!extras.cluster) return CUDA_SUCCESS;
+    launch.cluster = *extras.cluster;
+  } else {
+    const Index3 asked = extras.cluster.value_or(required);
+    if (asked.x != required.x || asked.y != required.y || asked.z != required.z) {
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
+    launch.cluster = required;
+  }
+  launch.has_cluster = true;
+  const auto [x, y, z] = launch.cluster;
+  if (!allows_cluster(function, launch.cluster) || grid.x % x != 0 || grid.y % y != 0 ||
+      grid.z % z != 0) {
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  }
+  return CUDA_SUCCESS;
+}
+
+// The most blocks that a cooperative launch may have: all must be on the device at once.
+std::uint64_t resident_blocks(const Function& function, const Launch& launch) {
+  const auto threads = static_cast<unsigned>(count_of(launch.block));
+  if (!launch.has_cluster) {
+    return kMultiprocessors * static_cast<std::uint64_t>(blocks_per_multiprocessor(
+                                  function, threads, launch.dynamic_shared_bytes));
+  }
+  const std::uint64_t blocks = count_of(launch.cluster);
+  return blocks * static_cast<std::uint64_t>(
+                      active_clusters(function, threads, launch.dynamic_shared_bytes, blocks));
+}
+
+// CUDA_SUCCESS also for hints that mean nothing here.
+CUresult apply_attribute(const CUlaunchAttribute& attribute, Extras& extras) {
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -96,16 +122,12 @@ CUresult apply_attribute(const CUlaunchAttribute& attribute, const Index3& grid,
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      cooperative = attribute.value.cooperative != 0;
+      extras.cooperative = attribute.value.cooperative != 0;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
-      constexpr std::uint64_t kPortableBlocks = 8;
       const auto [x, y, z] = attribute.value.clusterDim;
-      if (x == 0 || y == 0 || z == 0 || grid.x % x != 0 || grid.y % y != 0 || grid.z % z != 0 ||
-          std::uint64_t{x} * y * z > kPortableBlocks) {
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-      }
-      return x * y * z == 1 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+      extras.cluster = Index3{x, y, z};
+      return CUDA_SUCCESS;
     }
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
@@ -130,19 +152,6 @@ CUresult launch(const char* symbol, const LaunchRequest& request, CUstream strea
   return result == CUDA_SUCCESS ? submit(symbol, *stream, std::move(work)) : result;
 }
 
-CUresult max_active_blocks(const char* symbol, int* blocks, CUfunction handle, int threads,
-                           std::size_t dynamic_bytes) {
-  return call(symbol, kNeedsContext, [&] {
-    const std::shared_ptr<Function> function = objects().functions.find(handle);
-    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (blocks == nullptr || threads <= 0 || threads > static_cast<int>(kMaxThreadsPerBlock)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    *blocks = blocks_per_multiprocessor(*function, static_cast<unsigned>(threads), dynamic_bytes);
-    return CUDA_SUCCESS;
-  });
-}
-
 }  // namespace
 
 namespace culebra_emu {
@@ -151,32 +160,31 @@ CUresult prepare_launch(const LaunchRequest& request, KernelWork& work) {
   std::shared_ptr<Function> function = objects().functions.find(request.function);
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const auto [grid, block] = std::pair{request.grid, request.block};
-  bool cooperative = false;
+  Extras extras;
   for (const CUlaunchAttribute& attribute : request.attributes) {
-    const CUresult result = apply_attribute(attribute, grid, cooperative);
+    const CUresult result = apply_attribute(attribute, extras);
     if (result != CUDA_SUCCESS) return result;
   }
   if (!has_valid_shape(*function, grid, block, request.dynamic_bytes)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const unsigned threads = block.x * block.y * block.z;
-  if (threads > function->kernel().max_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (cooperative) {
-    const auto fitting = static_cast<std::uint64_t>(
-        blocks_per_multiprocessor(*function, threads, request.dynamic_bytes) * kMultiprocessors);
-    if (std::uint64_t{grid.x} * grid.y * grid.z > fitting) {
-      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    }
-  }
+  if (count_of(block) > function->kernel().max_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   auto launch = std::make_shared<Launch>();
-  const CUresult result =
-      gather_parameters(function->kernel(), request.arguments, request.extra, launch->parameters);
-  if (result != CUDA_SUCCESS) return result;
   launch->kernel = &function->kernel();
+  launch->image_serial = function->image()->serial();
   launch->current_thread = function->image()->current_thread();
   launch->grid = grid;
   launch->block = block;
+  launch->cooperative = extras.cooperative;
   launch->dynamic_shared_bytes = request.dynamic_bytes;
+  CUresult result = choose_cluster(*function, grid, extras, *launch);
+  if (result != CUDA_SUCCESS) return result;
+  if (launch->cooperative && count_of(grid) > resident_blocks(*function, *launch)) {
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  }
+  result =
+      gather_parameters(function->kernel(), request.arguments, request.extra, launch->parameters);
+  if (result != CUDA_SUCCESS) return result;
   work.function = std::move(function);
   work.launch = std::move(launch);
   work.attributes.assign(request.attributes.begin(), request.attributes.end());
@@ -237,19 +245,4 @@ CULEBRA_EMU_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsig
                    .attributes = {&cooperative, 1}},
                   stream);
   });
-}
-
-CULEBRA_EMU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                                        CUfunction function,
-                                                                        int threads,
-                                                                        std::size_t dynamic_bytes) {
-  return max_active_blocks("cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks, function, threads,
-                           dynamic_bytes);
-}
-
-CULEBRA_EMU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks, CUfunction function, int threads, std::size_t dynamic_bytes, unsigned flags) {
-  constexpr const char* kSymbol = "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags";
-  if (flags > 1) return call(kSymbol, kNeedsContext, [] { return CUDA_ERROR_INVALID_VALUE; });
-  return max_active_blocks(kSymbol, blocks, function, threads, dynamic_bytes);
 }

@@ -12,27 +12,40 @@
 
 namespace culebra_emu {
 
-FiberStacks::FiberStacks(std::size_t count)
-    : count_(count), stride_(kStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-  void* memory = mmap(nullptr, count_ * stride_, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  memory_ = static_cast<char*>(memory);
-  for (std::size_t i = 0; i < count_; ++i) {
-    mprotect(memory_ + i * stride_, stride_ - kStackBytes, PROT_NONE);
+FiberStacks::FiberStacks()
+    : stride_(kStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {}
+
+FiberStacks::~FiberStacks() { trim(0); }
+
+char* FiberStacks::base(std::size_t index) {
+  while (index >= chunks_.size() * kChunk) {
+    void* memory = mmap(nullptr, kChunk * stride_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    auto* const chunk = static_cast<char*>(memory);
+    for (std::size_t i = 0; i < kChunk && chunks_.size() < kGuardedChunks; ++i) {
+      mprotect(chunk + i * stride_, stride_ - kStackBytes, PROT_NONE);
+    }
+    chunks_.push_back(chunk);
+  }
+  return chunks_[index / kChunk] + index % kChunk * stride_ + (stride_ - kStackBytes);
+}
+
+void FiberStacks::trim(std::size_t count) {
+  const std::size_t kept = (count + kChunk - 1) / kChunk;
+  while (chunks_.size() > kept) {
+    munmap(chunks_.back(), kChunk * stride_);
+    chunks_.pop_back();
   }
 }
 
-FiberStacks::~FiberStacks() { munmap(memory_, count_ * stride_); }
-
-char* FiberStacks::base(std::size_t index) const {
-  return memory_ + index * stride_ + (stride_ - kStackBytes);
-}
-
 bool FiberStacks::is_guard(const void* address) const {
-  const auto offset =
-      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_);
-  return offset < count_ * stride_ && offset % stride_ < stride_ - kStackBytes;
+  for (const char* chunk : chunks_) {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(chunk);
+    if (offset < kChunk * stride_) return offset % stride_ < stride_ - kStackBytes;
+  }
+  return false;
 }
 
 #if defined(__x86_64__)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -9,25 +10,31 @@
 
 namespace culebra_emu {
 
-// Stacks for fibers, each above a page that faults when the stack overflows.
+// Stacks for fibers, mapped as they are asked for, each above a page that faults when the stack
+// overflows. (Beyond the first some thousand there are no such pages: each takes one of the few
+// mappings that a process may have.)
 class FiberStacks {
  public:
   static constexpr std::size_t kStackBytes = 64 * 1024;
 
-  explicit FiberStacks(std::size_t count);
+  FiberStacks();
   ~FiberStacks();
   FiberStacks(const FiberStacks&) = delete;
   FiberStacks& operator=(const FiberStacks&) = delete;
 
   // The lowest address of stack `index`.
-  char* base(std::size_t index) const;
+  char* base(std::size_t index);
+  // Gives back all but about the first `count`.
+  void trim(std::size_t count);
   // Whether the address lies in the guard page of one of the stacks.
   bool is_guard(const void* address) const;
 
  private:
-  std::size_t count_;
+  static constexpr std::size_t kChunk = 1024;
+  static constexpr std::size_t kGuardedChunks = 8;
+
   std::size_t stride_;
-  char* memory_;
+  std::vector<char*> chunks_;
 };
 
 // A place that execution can leave and come back to: a fiber's, or the scheduler's own.

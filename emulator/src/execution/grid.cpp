@@ -10,14 +10,16 @@
 #include <mutex>
 #include <thread>
 
+#include "execution/group_executor.h"
+
 namespace culebra_emu {
 namespace {
 
-// Executors are kept: their 1024 stacks and their shared memory are expensive to map and cheap to
-// use again.
+// Executors are kept: their stacks and their shared memory are expensive to map and cheap to use
+// again.
 class ExecutorPool {
  public:
-  std::unique_ptr<BlockExecutor> take() {
+  std::unique_ptr<GroupExecutor> take() {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
@@ -26,17 +28,17 @@ class ExecutorPool {
         return executor;
       }
     }
-    return std::make_unique<BlockExecutor>();
+    return std::make_unique<GroupExecutor>();
   }
 
-  void give_back(std::unique_ptr<BlockExecutor> executor) {
+  void give_back(std::unique_ptr<GroupExecutor> executor) {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(executor));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<BlockExecutor>> idle_;
+  std::vector<std::unique_ptr<GroupExecutor>> idle_;
 };
 
 // The pools are never destroyed: at the process's end a detached thread may still be using them.
@@ -45,29 +47,31 @@ ExecutorPool& executors() {
   return pool;
 }
 
-// One launch, worked on by several OS threads.
+// One launch, worked on by several OS threads, each with one group of blocks at a time.
 class GridRun {
  public:
   explicit GridRun(const Launch& launch)
-      : launch_(launch), blocks_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z) {}
+      : launch_(launch),
+        clusters_in_group_(launch.cooperative ? count_of(launch.clusters()) : 1),
+        groups_(count_of(launch.clusters()) / clusters_in_group_) {}
 
-  std::uint64_t blocks() const { return blocks_; }
+  std::uint64_t groups() const { return groups_; }
 
-  // Takes blocks until there are no more. Does not touch the launch if it comes too late to get
+  // Takes groups until there are no more. Does not touch the launch if it comes too late to get
   // one.
   void work() {
-    std::unique_ptr<BlockExecutor> executor;
+    std::unique_ptr<GroupExecutor> executor;
     for (;;) {
-      const std::uint64_t block = next_.fetch_add(1);
-      if (block >= blocks_) break;
+      const std::uint64_t group = next_.fetch_add(1);
+      if (group >= groups_) break;
       if (!failed_.load()) {
         if (executor == nullptr) {
           prepare_thread_for_faults();
           executor = executors().take();
         }
-        run_block(*executor, block);
+        run_group(*executor, group);
       }
-      if (done_.fetch_add(1) + 1 == blocks_) {
+      if (done_.fetch_add(1) + 1 == groups_) {
         const std::lock_guard lock(mutex_);
         finished_.notify_all();
       }
@@ -77,16 +81,13 @@ class GridRun {
 
   GridOutcome wait() {
     std::unique_lock lock(mutex_);
-    finished_.wait(lock, [this] { return done_.load() == blocks_; });
+    finished_.wait(lock, [this] { return done_.load() == groups_; });
     return std::move(outcome_);
   }
 
  private:
-  void run_block(BlockExecutor& executor, std::uint64_t block) {
-    const Index3 grid = launch_.grid;
-    Outcome outcome = executor.run(launch_, {static_cast<unsigned>(block % grid.x),
-                                             static_cast<unsigned>(block / grid.x % grid.y),
-                                             static_cast<unsigned>(block / grid.x / grid.y)});
+  void run_group(GroupExecutor& executor, std::uint64_t group) {
+    Outcome outcome = executor.run(launch_, group * clusters_in_group_, clusters_in_group_);
     const std::lock_guard lock(mutex_);
     outcome_.static_shared_bytes =
         std::max(outcome_.static_shared_bytes, executor.static_shared_bytes());
@@ -96,7 +97,8 @@ class GridRun {
   }
 
   const Launch& launch_;
-  const std::uint64_t blocks_;
+  const std::uint64_t clusters_in_group_;
+  const std::uint64_t groups_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<bool> failed_ = false;
@@ -105,7 +107,7 @@ class GridRun {
   GridOutcome outcome_;
 };
 
-// OS threads that help whoever launches a grid of more than one block.
+// OS threads that help whoever launches a grid of more than one group.
 class Helpers {
  public:
   Helpers() : count_(available_cores() - 1) {
@@ -113,7 +115,7 @@ class Helpers {
   }
 
   void ask(const std::shared_ptr<GridRun>& run) {
-    const std::size_t wanted = std::min<std::uint64_t>(count_, run->blocks() - 1);
+    const std::size_t wanted = std::min<std::uint64_t>(count_, run->groups() - 1);
     if (wanted == 0) return;
     {
       const std::lock_guard lock(mutex_);

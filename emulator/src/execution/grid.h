@@ -1,7 +1,7 @@
 // Runs the blocks of a launch on the machine's cores.
 #pragma once
 
-#include "execution/block_executor.h"
+#include "execution/launch.h"
 
 namespace culebra_emu {
 

@@ -11,7 +11,7 @@
 #include <map>
 #include <optional>
 
-#include "execution/block_executor.h"
+#include "execution/group_executor.h"
 #include "image/elf.h"
 #include "image/sha256.h"
 
@@ -213,7 +213,10 @@ LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const 
     : file_(std::move(file)),
       library_(library),
       kernels_(image.kernels, image.kernels + image.kernel_count),
-      current_thread_(image.current_thread) {}
+      current_thread_(image.current_thread) {
+  static std::atomic<std::uint64_t> loaded = 0;
+  serial_ = ++loaded;
+}
 
 LoadedImage::~LoadedImage() { dlclose(library_); }
 

@@ -31,6 +31,8 @@ class LoadedImage {
   // Null if there is none of that name.
   const Kernel* find(std::string_view symbol) const;
   Thread** (*current_thread() const)() { return current_thread_; }
+  // No two loaded images have the same.
+  std::uint64_t serial() const { return serial_; }
 
  private:
   LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const Image& image);
@@ -41,6 +43,7 @@ class LoadedImage {
   void* library_;
   std::vector<const Kernel*> kernels_;
   Thread** (*current_thread_)();
+  std::uint64_t serial_;
 };
 
 // The bytes of a kernel's parameter block.

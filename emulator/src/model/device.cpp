@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxInt = 2147483647;
 
 // By number of the attribute, which begins at 1. An H200's limits; but what the emulator does not
-// model (clusters, managed memory, virtual memory management, IPC ...) it says it cannot do.
+// model (managed memory, virtual memory management, IPC ...) it says it cannot do.
 constexpr std::array<int, 148> kAttributes = {
     0,                             // (there is no attribute 0)
     1024,                          // max threads per block
@@ -135,7 +135,7 @@ constexpr std::array<int, 148> kAttributes = {
     0,                             // gpu direct rdma flush writes options
     0,                             // gpu direct rdma writes ordering
     0,                             // mempool supported handle types
-    0,                             // cluster launch
+    1,                             // cluster launch
     0,                             // deferred mapping cuda array supported
     0,                             // can use 64 bit stream mem ops
     0,                             // can use stream wait value nor

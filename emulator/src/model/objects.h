@@ -1,6 +1,7 @@
 // What users create, by handle.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,8 @@ struct FunctionSettings {
   std::atomic<int> max_dynamic_shared_bytes = 49152;
   std::atomic<int> preferred_carveout = -1;
   std::atomic<int> non_portable_cluster = 0;
+  // Width, height, depth; what the kernel was compiled for goes before it.
+  std::array<std::atomic<int>, 3> required_cluster = {};
   // Known once a block has run: static arrays are found as they are used.
   std::atomic<std::uint32_t> static_shared_bytes = 0;
 };

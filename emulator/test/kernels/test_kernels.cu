@@ -230,6 +230,12 @@ extern "C" __global__ void beyond_shared(int bytes) {
 }
 CULEBRA_KERNEL(beyond_shared, 1, bytes)
 
+extern "C" __global__ void read_shared(int index) {
+  CULEBRA_SHARED_DYNAMIC(volatile char, dynamic);
+  static_cast<void>(dynamic[index]);
+}
+CULEBRA_KERNEL(read_shared, 1, index)
+
 extern "C" __global__ void beyond_static_shared(int index) {
   CULEBRA_SHARED(int, first, 10);
   CULEBRA_SHARED(int, second, 10);

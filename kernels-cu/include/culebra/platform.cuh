@@ -36,4 +36,13 @@
 #define CULEBRA_KERNEL(symbol, max_threads, ...)
 #define CULEBRA_STRUCT(type, ...)
 
+// After CULEBRA_KERNEL: the kernel can only run in clusters of x * y * z blocks (sm_90 and up). The
+// same as __cluster_dims__ at its definition.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define CULEBRA_CLUSTER(symbol, x, y, z)
+#else
+#define CULEBRA_CLUSTER(symbol, x, y, z) \
+  extern "C" __global__ __cluster_dims__(x, y, z) decltype(symbol) symbol;
+#endif
+
 #endif

@@ -1,0 +1,58 @@
+// The lanes of a warp meet.
+#include "execution/group_executor.h"
+
+namespace culebra_emu {
+
+void GroupExecutor::collective(EmulatedThread& thread, const Site& site, std::uint32_t mask,
+                               void* operand, CompleteCollective complete) {
+  Warp& warp = thread.home->warp_of(thread);
+  const std::uint32_t self = 1u << thread.lane;
+  thread.waiting = {Waiting::For::kLanes, site, mask, operand, complete};
+  if ((mask & self) == 0) {
+    fail(CUDA_ERROR_LAUNCH_FAILED, name_of(thread) + " is not in the mask of its own " +
+                                       site.operation + "; " + describe_waiting(*thread.home));
+  }
+  for (std::uint32_t rest = mask & warp.waiting; rest != 0; rest &= rest - 1) {
+    const Waiting& other = warp.lanes[__builtin_ctz(rest)].waiting;
+    // (One that waits with another mask may be on its way here, after a collective of fewer lanes.)
+    if (other.mask == mask && other.complete != complete) {
+      fail(CUDA_ERROR_LAUNCH_FAILED,
+           "divergent warp: lanes of one mask wait in different collectives; " +
+               describe_waiting(*thread.home));
+    }
+  }
+  warp.waiting |= self;
+  if (!try_complete(warp, mask)) wait_here(thread);
+}
+
+bool GroupExecutor::try_complete(Warp& warp, std::uint32_t mask) {
+  const std::uint32_t lanes = mask & warp.live;
+  if ((warp.waiting & lanes) != lanes) return false;
+  void* operands[kWarpSize] = {};
+  CompleteCollective complete = nullptr;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const Waiting& waiting = warp.lanes[lane].waiting;
+    if (waiting.mask != mask) return false;
+    operands[lane] = waiting.operand;
+    complete = waiting.complete;
+  }
+  if (complete == nullptr) return false;
+  complete(operands);
+  warp.waiting &= ~lanes;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    let_go_on(warp.lanes[__builtin_ctz(rest)]);
+  }
+  return true;
+}
+
+void GroupExecutor::on_exit_of_lane(Warp& warp, std::uint32_t lane) {
+  warp.live &= ~(1u << lane);
+  for (std::uint32_t rest = warp.waiting; rest != 0;) {
+    const std::uint32_t mask = warp.lanes[__builtin_ctz(rest)].waiting.mask;
+    rest &= ~mask;
+    try_complete(warp, mask);
+  }
+}
+
+}  // namespace culebra_emu

@@ -1,0 +1,79 @@
+// What the executor keeps of the threads, warps, blocks and clusters that it runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "execution/fiber.h"
+#include "execution/shared_memory.h"
+
+namespace culebra_emu {
+
+class GroupExecutor;
+struct EmulatedBlock;
+
+// Runs one thread after the other, all on one stack, as long as they do not wait.
+struct Fiber {
+  GroupExecutor* executor = nullptr;
+  FiberContext context;
+};
+
+// Where a thread waits, and for whom.
+struct Waiting {
+  enum class For { kNothing, kBlock, kLanes, kCluster };
+  For what = For::kNothing;
+  Site site = {};
+  std::uint32_t mask = 0;
+  void* operand = nullptr;
+  CompleteCollective complete = nullptr;
+};
+
+struct EmulatedThread : Thread {
+  GroupExecutor* executor = nullptr;
+  EmulatedBlock* home = nullptr;
+  Fiber* fiber = nullptr;
+  EmulatedThread* next_ready = nullptr;
+  Waiting waiting;
+  bool started = false;
+  bool exited = false;
+  // Has arrived at the cluster's barrier, in that phase, and not yet waited.
+  bool arrived_at_cluster = false;
+  std::uint32_t cluster_phase = 0;
+};
+
+struct Warp {
+  EmulatedThread* lanes = nullptr;
+  std::uint32_t live = 0;
+  std::uint32_t waiting = 0;
+};
+
+// Blocks that share a barrier and each other's shared memory.
+struct Cluster {
+  EmulatedBlock* const* blocks = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t live_threads = 0;
+  std::uint32_t arrived = 0;
+  std::uint32_t phase = 0;
+  std::vector<char*> windows;
+};
+
+struct EmulatedBlock {
+  EmulatedBlock(const SharedLayout& layout, bool guarded) : shared(layout, guarded) {}
+
+  Block block = {};
+  SharedMemory shared;
+  EmulatedThread* threads = nullptr;
+  Warp* warps = nullptr;
+  Cluster* cluster = nullptr;
+  std::uint32_t thread_count = 0;
+  std::uint32_t live_threads = 0;
+
+  std::uint32_t barrier_arrived = 0;
+  std::uint32_t barrier_predicates = 0;
+  std::uint32_t barrier_result = 0;
+  EmulatedThread* barrier_first = nullptr;
+
+  Warp& warp_of(const EmulatedThread& thread) { return warps[thread.warp]; }
+};
+
+}  // namespace culebra_emu

@@ -1,0 +1,327 @@
+#include "execution/group_executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace culebra_emu {
+
+GroupExecutor::GroupExecutor() = default;
+GroupExecutor::~GroupExecutor() = default;
+
+GroupExecutor& GroupExecutor::of(const Thread* thread) {
+  return *static_cast<const EmulatedThread*>(thread)->executor;
+}
+
+Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint64_t count) {
+  launch_ = &launch;
+  outcome_ = {};
+  current_ = launch.current_thread();
+  prepare(launch, count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Cluster& cluster = clusters_[i];
+    const Index3 index = index_at(first + i, launch.clusters());
+    for (std::uint32_t rank = 0; rank < cluster.count; ++rank) {
+      begin_block(*cluster.blocks[rank], index, rank);
+    }
+  }
+
+  FaultScope scope;
+  scope.before_jump = [](void* context) {
+    static_cast<FiberContext*>(context)->before_jump_here();
+  };
+  scope.before_jump_argument = &scheduler_;
+  if (sigsetjmp(scope.landing, 0) == 0) {
+    scope.arm();
+    FiberContext::switch_to(scheduler_, idle_fiber().context);
+    scope.disarm();
+  } else {
+    scheduler_.after_jump_here();
+    outcome_ = describe_fault(scope.fault());
+  }
+  *current_ = nullptr;
+  // After a failure the group's other fibers are somewhere inside the kernel: drop them all, they
+  // are made anew when needed.
+  if (outcome_.result != CUDA_SUCCESS) drop_fibers();
+  trim();
+  return std::move(outcome_);
+}
+
+void GroupExecutor::prepare(const Launch& launch, std::uint64_t clusters) {
+  if (layout_kernel_ != launch.kernel || layout_image_ != launch.image_serial) {
+    layout_.clear();
+    layout_kernel_ = launch.kernel;
+    layout_image_ = launch.image_serial;
+  }
+  const auto blocks_in_cluster = static_cast<std::uint32_t>(count_of(launch.cluster));
+  const auto threads_in_block = static_cast<std::uint32_t>(count_of(launch.block));
+  const std::uint32_t warps_in_block = (threads_in_block + kWarpSize - 1) / kWarpSize;
+  const std::size_t blocks = clusters * blocks_in_cluster;
+
+  thread_count_ = live_threads_ = static_cast<std::uint32_t>(blocks * threads_in_block);
+  next_thread_ = 0;
+  start_one_ = false;
+  ready_first_ = ready_last_ = nullptr;
+
+  const bool same_shape = arranged_block_.x == launch.block.x &&
+                          arranged_block_.y == launch.block.y &&
+                          arranged_block_.z == launch.block.z && arranged_blocks_ >= blocks &&
+                          arranged_cluster_ == blocks_in_cluster;
+  if (same_shape) return;
+
+  while (block_storage_.size() < blocks) {
+    block_storage_.push_back(
+        std::make_unique<EmulatedBlock>(layout_, block_storage_.size() < kGuardedBlocks));
+    blocks_.push_back(block_storage_.back().get());
+  }
+  if (threads_.size() < thread_count_) threads_.resize(thread_count_);
+  if (warps_.size() < blocks * warps_in_block) warps_.resize(blocks * warps_in_block);
+  if (clusters_.size() < clusters) clusters_.resize(clusters);
+
+  for (std::size_t i = 0; i < blocks; ++i) {
+    EmulatedBlock& block = *blocks_[i];
+    block.threads = &threads_[i * threads_in_block];
+    block.warps = &warps_[i * warps_in_block];
+    block.thread_count = threads_in_block;
+    for (std::uint32_t t = 0; t < threads_in_block; ++t) {
+      EmulatedThread& thread = block.threads[t];
+      thread.executor = this;
+      thread.home = &block;
+      thread.block = &block.block;
+      thread.index = index_at(t, launch.block);
+      thread.lane = t % kWarpSize;
+      thread.warp = t / kWarpSize;
+    }
+    for (std::uint32_t w = 0; w < warps_in_block; ++w) {
+      block.warps[w].lanes = &block.threads[w * kWarpSize];
+    }
+  }
+  for (std::size_t i = 0; i < clusters; ++i) {
+    Cluster& cluster = clusters_[i];
+    cluster.blocks = &blocks_[i * blocks_in_cluster];
+    cluster.count = blocks_in_cluster;
+    cluster.windows.clear();
+    for (std::uint32_t rank = 0; rank < blocks_in_cluster; ++rank) {
+      cluster.blocks[rank]->cluster = &cluster;
+      cluster.windows.push_back(cluster.blocks[rank]->shared.window());
+    }
+  }
+  arranged_block_ = launch.block;
+  arranged_blocks_ = blocks;
+  arranged_cluster_ = blocks_in_cluster;
+}
+
+void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std::uint32_t rank) {
+  const Launch& launch = *launch_;
+  Cluster& cluster = *block.cluster;
+  const Index3 inside = index_at(rank, launch.cluster);
+  const Index3 index = {cluster_index.x * launch.cluster.x + inside.x,
+                        cluster_index.y * launch.cluster.y + inside.y,
+                        cluster_index.z * launch.cluster.z + inside.z};
+  block.shared.begin_block(launch.dynamic_shared_bytes);
+  const std::uint64_t linear =
+      index.x + std::uint64_t{launch.grid.x} * (index.y + std::uint64_t{launch.grid.y} * index.z);
+  block.block = {.index = index,
+                 .dim = launch.block,
+                 .grid_dim = launch.grid,
+                 .dynamic_shared = block.shared.dynamic(),
+                 .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                 .cluster_dim = launch.cluster,
+                 .index_in_cluster = inside,
+                 .cluster_rank = rank,
+                 .cluster_blocks = cluster.count,
+                 .is_explicit_cluster = launch.has_cluster,
+                 .shared_window_bytes = block.shared.window_bytes(),
+                 .shared_windows = cluster.windows.data(),
+                 .multiprocessor = static_cast<std::uint32_t>(linear % kMultiprocessors)};
+  block.live_threads = block.thread_count;
+  block.barrier_arrived = block.barrier_predicates = 0;
+  block.barrier_first = nullptr;
+  if (rank == 0) {
+    cluster.live_threads = cluster.count * block.thread_count;
+    cluster.arrived = cluster.phase = 0;
+  }
+  for (std::uint32_t i = 0; i < block.thread_count; ++i) {
+    EmulatedThread& thread = block.threads[i];
+    thread.waiting.what = Waiting::For::kNothing;
+    thread.started = thread.exited = thread.arrived_at_cluster = false;
+  }
+  for (std::uint32_t i = 0; i * kWarpSize < block.thread_count; ++i) {
+    const std::uint32_t lanes = std::min(kWarpSize, block.thread_count - i * kWarpSize);
+    block.warps[i].live = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
+    block.warps[i].waiting = 0;
+  }
+}
+
+void GroupExecutor::drop_fibers() {
+  idle_fibers_.clear();
+  fibers_used_ = 0;
+}
+
+// A large group's memory is not kept: only a cooperative launch has one.
+void GroupExecutor::trim() {
+  if (fibers_used_ > kKeptFibers) {
+    drop_fibers();
+    fibers_.clear();
+    stacks_.trim(kKeptFibers);
+  }
+  if (block_storage_.size() > kKeptBlocks) {
+    arranged_blocks_ = 0;
+    clusters_.clear();
+    block_storage_.resize(kKeptBlocks);
+    blocks_.resize(kKeptBlocks);
+    threads_ = {};
+    warps_ = {};
+  }
+}
+
+Fiber& GroupExecutor::idle_fiber() {
+  if (!idle_fibers_.empty()) {
+    Fiber* fiber = idle_fibers_.back();
+    idle_fibers_.pop_back();
+    return *fiber;
+  }
+  // A group has at most as many fibers in use as it has threads.
+  const std::size_t index = fibers_used_++;
+  if (fibers_.size() == index) fibers_.emplace_back();
+  Fiber& fiber = fibers_[index];
+  fiber.executor = this;
+  fiber.context.reset(stacks_.base(index), &GroupExecutor::run_fiber, &fiber);
+  return fiber;
+}
+
+void GroupExecutor::run_fiber(void* argument) {
+  auto& fiber = *static_cast<Fiber*>(argument);
+  fiber.context.first_arrival();
+  GroupExecutor& executor = *fiber.executor;
+  for (;;) {
+    executor.start_threads(fiber);
+    // Comes back when a later group, or a later thread of this one, needs a fiber.
+    executor.go_on(fiber.context, &fiber);
+  }
+}
+
+// Runs threads that have not started, as long as nobody is ready: a ready thread's data is still in
+// the caches. But a thread that polls is always ready, and may poll for one that has not started.
+void GroupExecutor::start_threads(Fiber& fiber) {
+  while (next_thread_ < thread_count_ &&
+         (std::exchange(start_one_, false) || ready_first_ == nullptr)) {
+    EmulatedThread& thread = threads_[next_thread_++];
+    thread.fiber = &fiber;
+    thread.started = true;
+    *current_ = &thread;
+    launch_->kernel->invoke(launch_->parameters.data());
+    on_exit(thread);
+  }
+}
+
+void GroupExecutor::resume(FiberContext& from, EmulatedThread& thread) {
+  *current_ = &thread;
+  if (&thread.fiber->context != &from) FiberContext::switch_to(from, thread.fiber->context);
+}
+
+// Leaves `from`, which waits or (if it is an idle fiber's) has no thread to run.
+void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
+  if (EmulatedThread* thread = take_ready()) {
+    if (idle != nullptr) idle_fibers_.push_back(idle);
+    resume(from, *thread);
+  } else if (next_thread_ < thread_count_) {
+    FiberContext::switch_to(from, idle_fiber().context);
+  } else {
+    if (live_threads_ != 0) {
+      fail(CUDA_ERROR_LAUNCH_FAILED, "deadlock: no thread can go on; " + describe_all_waiting());
+    }
+    if (idle != nullptr) idle_fibers_.push_back(idle);
+    FiberContext::switch_to(from, scheduler_);
+  }
+}
+
+void GroupExecutor::wait_here(EmulatedThread& thread) { go_on(thread.fiber->context, nullptr); }
+
+void GroupExecutor::make_ready(EmulatedThread& thread) {
+  thread.waiting.what = Waiting::For::kNothing;
+  thread.next_ready = nullptr;
+  if (ready_last_ == nullptr) {
+    ready_first_ = &thread;
+  } else {
+    ready_last_->next_ready = &thread;
+  }
+  ready_last_ = &thread;
+}
+
+// For one that waited: if it is the running thread, it simply goes on.
+void GroupExecutor::let_go_on(EmulatedThread& thread) {
+  if (*current_ == &thread && !thread.exited) {
+    thread.waiting.what = Waiting::For::kNothing;
+  } else {
+    make_ready(thread);
+  }
+}
+
+EmulatedThread* GroupExecutor::take_ready() {
+  EmulatedThread* thread = ready_first_;
+  if (thread != nullptr) {
+    ready_first_ = thread->next_ready;
+    if (ready_first_ == nullptr) ready_last_ = nullptr;
+  }
+  return thread;
+}
+
+void GroupExecutor::yield(EmulatedThread& thread) {
+  make_ready(thread);
+  if (next_thread_ < thread_count_) {
+    start_one_ = true;
+    FiberContext::switch_to(thread.fiber->context, idle_fiber().context);
+  } else {
+    go_on(thread.fiber->context, nullptr);
+  }
+}
+
+// As on the hardware, an exited thread is waited for no longer.
+void GroupExecutor::on_exit(EmulatedThread& thread) {
+  EmulatedBlock& block = *thread.home;
+  thread.exited = true;
+  --live_threads_;
+  --block.live_threads;
+  if (block.barrier_arrived != 0 && block.barrier_arrived == block.live_threads) {
+    release_barrier(block);
+  }
+  on_exit_of_lane(block.warp_of(thread), thread.lane);
+  on_exit_in_cluster(thread);
+  if (block.live_threads == 0) on_exit_of_block(block);
+}
+
+void GroupExecutor::on_exit_of_block(EmulatedBlock& block) {
+  if (const auto damage = block.shared.find_damage()) {
+    fail(CUDA_ERROR_ILLEGAL_ADDRESS, "wrote " + *damage);
+  }
+  // On a device its multiprocessor may by now run another block. One that is alone has no peers
+  // that could see.
+  if (block.cluster->count > 1) block.shared.close();
+}
+
+void* GroupExecutor::static_shared(EmulatedThread& thread, const void* key, std::uint64_t bytes,
+                                   std::uint64_t align) {
+  const SharedLayout::Array* array = layout_.find(key);
+  if (array == nullptr) {
+    array = layout_.add(key, bytes, align);
+    if (array == nullptr) {
+      fail(CUDA_ERROR_LAUNCH_FAILED, "the block's static shared memory exceeds " +
+                                         std::to_string(kMaxStaticSharedBytes) + " bytes in " +
+                                         std::to_string(SharedLayout::kMaxArrays) + " arrays");
+    }
+    const std::size_t blocks = thread_count_ / thread.home->thread_count;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      if (!blocks_[i]->shared.closed()) blocks_[i]->shared.begin_array(*array);
+    }
+  }
+  return thread.home->shared.window() + array->offset;
+}
+
+void GroupExecutor::fail(CUresult result, const std::string& message) {
+  EmulatedThread& thread = running();
+  outcome_ = {result, describe_block(*thread.home) + ": " + message};
+  FiberContext::switch_to(thread.fiber->context, scheduler_);
+  __builtin_unreachable();
+}
+
+}  // namespace culebra_emu

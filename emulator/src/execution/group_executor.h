@@ -1,0 +1,125 @@
+// Runs a group of blocks at a time: the threads of all of them are fibers on the calling OS thread.
+// A group is a cluster, or the whole grid of a cooperative launch; docs/decisions/0006.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "execution/emulated_block.h"
+#include "execution/fault.h"
+#include "execution/launch.h"
+
+namespace culebra_emu {
+
+// The emulator's functions for images; they reach the executor through the thread they are given.
+extern const Runtime kRuntime;
+
+class GroupExecutor {
+ public:
+  GroupExecutor();
+  ~GroupExecutor();
+  GroupExecutor(const GroupExecutor&) = delete;
+  GroupExecutor& operator=(const GroupExecutor&) = delete;
+
+  // Runs `count` clusters of the launch, from `first` on, to their end or to the first fault.
+  Outcome run(const Launch& launch, std::uint64_t first, std::uint64_t count);
+
+  // The static shared memory of the last launch's kernel, as far as it was seen.
+  std::uint32_t static_shared_bytes() const { return layout_.used_bytes(); }
+
+  static GroupExecutor& of(const Thread* thread);
+
+  // What the threads ask for (barriers.cpp, collectives.cpp); each may run others meanwhile.
+  std::uint32_t block_barrier(EmulatedThread& thread, const Site& site, std::uint32_t predicate);
+  void collective(EmulatedThread& thread, const Site& site, std::uint32_t mask, void* operand,
+                  CompleteCollective complete);
+  void cluster_arrive(EmulatedThread& thread, const Site& site);
+  void cluster_wait(EmulatedThread& thread, const Site& site);
+  void yield(EmulatedThread& thread);
+  void* static_shared(EmulatedThread& thread, const void* key, std::uint64_t bytes,
+                      std::uint64_t align);
+  [[noreturn]] void fail(CUresult result, const std::string& message);
+
+ private:
+  // How many blocks' and threads' memory is kept for the next group.
+  static constexpr std::size_t kKeptBlocks = kMaxBlocksPerCluster;
+  static constexpr std::size_t kKeptFibers = 4 * kMaxThreadsPerBlock;
+  // Guard pages cost mappings, of which a process may have some 65 thousand.
+  static constexpr std::size_t kGuardedBlocks = 256;
+
+  // Setting up and tearing down.
+  void prepare(const Launch& launch, std::uint64_t clusters);
+  void begin_block(EmulatedBlock& block, Index3 cluster_index, std::uint32_t rank);
+  void drop_fibers();
+  void trim();
+
+  // Scheduling (scheduler part of group_executor.cpp). A thread runs until it waits; then whoever
+  // is ready, else a thread that has not started yet.
+  static void run_fiber(void* fiber);
+  void start_threads(Fiber& fiber);
+  void wait_here(EmulatedThread& thread);
+  void make_ready(EmulatedThread& thread);
+  void let_go_on(EmulatedThread& thread);
+  EmulatedThread* take_ready();
+  void go_on(FiberContext& from, Fiber* idle);
+  Fiber& idle_fiber();
+  void resume(FiberContext& from, EmulatedThread& thread);
+  void on_exit(EmulatedThread& thread);
+
+  void release_barrier(EmulatedBlock& block);
+  bool try_complete(Warp& warp, std::uint32_t mask);
+  void on_exit_of_lane(Warp& warp, std::uint32_t lane);
+  void release_cluster(Cluster& cluster);
+  void on_exit_in_cluster(EmulatedThread& thread);
+  void on_exit_of_block(EmulatedBlock& block);
+
+  // Diagnoses (describe.cpp).
+  EmulatedThread& running() const { return *static_cast<EmulatedThread*>(*current_); }
+  std::string describe_block(const EmulatedBlock& block) const;
+  std::string describe_waiting(const EmulatedBlock& block) const;
+  std::string describe_all_waiting() const;
+  Outcome describe_fault(const Fault& fault) const;
+
+  SharedLayout layout_;
+  FiberStacks stacks_;
+  std::deque<Fiber> fibers_;
+  std::vector<Fiber*> idle_fibers_;
+  std::size_t fibers_used_ = 0;
+
+  // Sized for the largest group so far; the group in work takes the first ones.
+  std::vector<std::unique_ptr<EmulatedBlock>> block_storage_;
+  std::vector<EmulatedBlock*> blocks_;
+  std::vector<EmulatedThread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<Cluster> clusters_;
+
+  const Launch* launch_ = nullptr;
+  // Whose static arrays `layout_` holds. (A kernel's address alone may come back in another image.)
+  const Kernel* layout_kernel_ = nullptr;
+  std::uint64_t layout_image_ = 0;
+  // What the storage is arranged for.
+  Index3 arranged_block_ = {};
+  std::size_t arranged_blocks_ = 0;
+  std::uint32_t arranged_cluster_ = 0;
+
+  Thread** current_ = nullptr;
+  FiberContext scheduler_;
+  Outcome outcome_;
+
+  std::uint32_t thread_count_ = 0;
+  std::uint32_t next_thread_ = 0;
+  std::uint32_t live_threads_ = 0;
+  EmulatedThread* ready_first_ = nullptr;
+  EmulatedThread* ready_last_ = nullptr;
+  bool start_one_ = false;
+};
+
+// "thread (1,0,0)"
+std::string name_of(const EmulatedThread& thread);
+// "__syncthreads in softmax.cu:120"
+std::string describe_site(const Site& site);
+
+}  // namespace culebra_emu

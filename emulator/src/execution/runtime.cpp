@@ -1,0 +1,52 @@
+// The table of functions that images call.
+#include "execution/group_executor.h"
+
+namespace culebra_emu {
+
+namespace {
+
+struct RuntimeFunctions {
+  static EmulatedThread& of(Thread* thread) { return *static_cast<EmulatedThread*>(thread); }
+  static std::uint32_t block_barrier(Thread* thread, const Site* site, std::uint32_t predicate) {
+    return GroupExecutor::of(thread).block_barrier(of(thread), *site, predicate);
+  }
+  static void warp_collective(Thread* thread, const Site* site, std::uint32_t mask, void* operand,
+                              CompleteCollective complete) {
+    GroupExecutor::of(thread).collective(of(thread), *site, mask, operand, complete);
+  }
+  static std::uint32_t active_lanes(const Thread* thread) {
+    const auto& self = *static_cast<const EmulatedThread*>(thread);
+    return self.home->warp_of(self).live;
+  }
+  static void* static_shared(Thread* thread, const void* key, std::uint64_t bytes,
+                             std::uint64_t align) {
+    return GroupExecutor::of(thread).static_shared(of(thread), key, bytes, align);
+  }
+  static void yield(Thread* thread) { GroupExecutor::of(thread).yield(of(thread)); }
+  static void fail(Thread* thread, std::uint32_t result, const char* message) {
+    GroupExecutor::of(thread).fail(static_cast<CUresult>(result),
+                                   name_of(of(thread)) + ": " + message);
+  }
+  static void cluster_arrive(Thread* thread, const Site* site) {
+    GroupExecutor::of(thread).cluster_arrive(of(thread), *site);
+  }
+  static void cluster_wait(Thread* thread, const Site* site) {
+    GroupExecutor::of(thread).cluster_wait(of(thread), *site);
+  }
+};
+
+}  // namespace
+
+const Runtime kRuntime = {
+    kAbiVersion,
+    &RuntimeFunctions::block_barrier,
+    &RuntimeFunctions::warp_collective,
+    &RuntimeFunctions::active_lanes,
+    &RuntimeFunctions::static_shared,
+    &RuntimeFunctions::yield,
+    &RuntimeFunctions::fail,
+    &RuntimeFunctions::cluster_arrive,
+    &RuntimeFunctions::cluster_wait,
+};
+
+}  // namespace culebra_emu
