@@ -126,3 +126,27 @@ inline void open_driver() {
   CULEBRA_TEST_FUNCTIONS(F)
 #undef F
 }
+
+// A function that one test file alone calls: DRIVER_CALL(symbol, parameter types). Looked up when
+// first called.
+template <class... Parameters>
+class DriverCall {
+ public:
+  explicit constexpr DriverCall(const char* symbol) : symbol_(symbol) {}
+
+  CUresult operator()(Parameters... arguments) const {
+    if (function_ == nullptr) {
+      function_ = reinterpret_cast<CUresult (*)(Parameters...)>(dlsym(driver_library(), symbol_));
+    }
+    if (function_ == nullptr) {
+      std::fprintf(stderr, "no %s\n", symbol_);
+      std::exit(2);
+    }
+    return function_(arguments...);
+  }
+
+ private:
+  const char* symbol_;
+  mutable CUresult (*function_)(Parameters...) = nullptr;
+};
+#define DRIVER_CALL(symbol, ...) static const DriverCall<__VA_ARGS__> symbol(#symbol)

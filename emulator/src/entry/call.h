@@ -38,6 +38,15 @@ CUresult call(const char* symbol, unsigned demand, Body body) noexcept {
   }
 }
 
+// The values that functions and contexts may be told to prefer.
+inline bool is_valid_cache_config(CUfunc_cache config) {
+  return config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL;
+}
+inline bool is_valid_bank_config(CUsharedconfig config) {
+  return config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
+         config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+}
+
 // Where the real driver would crash the process, so does this, but says why.
 [[noreturn]] void die_of_misuse(const char* symbol, const char* what);
 

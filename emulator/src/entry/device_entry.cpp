@@ -132,13 +132,7 @@ CULEBRA_EMU_EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigne
 
 CULEBRA_EMU_EXPORT CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned flags) {
   return with_device("cuDevicePrimaryCtxSetFlags_v2", kNeedsInit, ordinal, [&](Device& device) {
-    constexpr unsigned kKnownFlags = 0xFF;
-    constexpr unsigned kScheduling = 0x07;
-    const unsigned scheduling = flags & kScheduling;
-    // Spin, yield, block: one at most.
-    if ((flags & ~kKnownFlags) != 0 || (scheduling & (scheduling - 1)) != 0) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (!are_valid_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
     device.primary().set_flags(flags);
     return CUDA_SUCCESS;
   });

@@ -14,7 +14,50 @@ constexpr std::size_t kDeepest = 64;
 thread_local Context* stack[kDeepest];
 thread_local std::size_t depth = 0;
 
+std::uint64_t next_context_id() {
+  static std::atomic<std::uint64_t> next = 1;
+  return next.fetch_add(1);
+}
+
+// Those that were created, in the order of creation. They are not taken out: a thread may have a
+// destroyed context current, and must be told so.
+struct CreatedContexts {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Context>> all;
+};
+
+CreatedContexts& created_contexts() {
+  static CreatedContexts& instance = *new CreatedContexts;
+  return instance;
+}
+
 }  // namespace
+
+bool are_valid_context_flags(unsigned flags) {
+  const unsigned scheduling = flags & CU_CTX_SCHED_MASK;
+  return (flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0 && (scheduling & (scheduling - 1)) == 0;
+}
+
+Context& create_context(Device& device, unsigned flags) {
+  auto context = std::make_unique<Context>(device, Context::Kind::kCreated);
+  context->set_flags(flags);
+  context->retain();
+  CreatedContexts& created = created_contexts();
+  const std::lock_guard lock(created.mutex);
+  return *created.all.emplace_back(std::move(context));
+}
+
+Context* find_context(CUcontext handle) {
+  for (int i = 0; i < device_count(); ++i) {
+    Context& context = find_device(i)->primary();
+    if (&context == handle) return &context;
+  }
+  CreatedContexts& created = created_contexts();
+  const std::lock_guard lock(created.mutex);
+  const auto found = std::find_if(created.all.begin(), created.all.end(),
+                                  [&](const auto& context) { return context.get() == handle; });
+  return found == created.all.end() ? nullptr : found->get();
+}
 
 Context* current_context() { return depth == 0 ? nullptr : stack[depth - 1]; }
 
@@ -39,7 +82,7 @@ Context* pop_current_context() { return depth == 0 ? nullptr : stack[--depth]; }
 void Context::retain() {
   const std::lock_guard lock(lifecycle_);
   if (references_++ == 0) {
-    id_.fetch_add(1);
+    id_.store(next_context_id());
     active_.store(true);
   }
 }
@@ -113,6 +156,35 @@ void Context::synchronize() {
     }
   }
   for (const StreamPtr& stream : streams) stream->synchronize();
+}
+
+CompletionPtr Context::after_all_work(std::function<void()> function) {
+  std::vector<CompletionPtr> last;
+  StreamPtr stream;
+  {
+    const std::lock_guard lock(streams_mutex_);
+    for (const auto& weak : streams_) {
+      if (const StreamPtr other = weak.lock()) {
+        if (CompletionPtr done = other->last()) last.push_back(std::move(done));
+      }
+    }
+    // A stream of its own, so that nothing is held up.
+    stream = add_stream(Stream::Kind::kNonBlocking, CU_STREAM_NON_BLOCKING, 0);
+  }
+  CompletionPtr done =
+      stream->enqueue(std::move(function), Stream::OnFailure::kRun, std::move(last));
+  stream->close();
+  return done;
+}
+
+void Context::add_gate(CompletionPtr gate) {
+  const std::lock_guard lock(submission_order_);
+  gates_.push_back(std::move(gate));
+}
+
+void Context::append_gates(std::vector<CompletionPtr>& after) {
+  std::erase_if(gates_, [](const CompletionPtr& gate) { return gate->done(); });
+  after.insert(after.end(), gates_.begin(), gates_.end());
 }
 
 std::vector<StreamPtr> Context::implicitly_ordered_streams() {

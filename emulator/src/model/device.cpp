@@ -182,7 +182,7 @@ std::vector<std::unique_ptr<Device>>& devices() {
 }  // namespace
 
 Device::Device(int ordinal, std::uint64_t memory_bytes)
-    : ordinal_(ordinal), total_bytes_(memory_bytes), primary_(*this), default_pool_(*this) {}
+    : ordinal_(ordinal), total_bytes_(memory_bytes), primary_(*this, Context::Kind::kPrimary), default_pool_(*this) {}
 
 CUuuid Device::uuid() const {
   CUuuid uuid = {{'C', 'u', 'l', 'e', 'b', 'r', 'a', '-', 'e', 'm', 'u', 'l', 'a', 't', 'o', 0}};

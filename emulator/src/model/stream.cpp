@@ -35,6 +35,7 @@ CompletionPtr Stream::enqueue(std::function<void()> work, OnFailure on_failure,
       }
     }
   }
+  context_.append_gates(after);
   auto done = std::make_shared<Completion>();
   const std::lock_guard lock(mutex_);
   tasks_.push_back({std::move(work), on_failure, std::move(after), done});

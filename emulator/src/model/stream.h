@@ -41,6 +41,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   bool idle() const;
   void synchronize() const;
+  // Done when all that was asked for is done; null if nothing ever was.
+  CompletionPtr last() const;
 
   // Takes no more work; the OS thread ends when all is done.
   void close();
@@ -54,7 +56,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   };
 
   static void serve(const std::shared_ptr<Stream>& self);
-  CompletionPtr last() const;
 
   Context& context_;
   const Kind kind_;
