@@ -51,6 +51,25 @@ std::vector<InjectedFailure> failures() {
   return result;
 }
 
+Checks checks() {
+  constexpr const char* kName = "CULEBRA_EMU_CHECK";
+  Checks result;
+  const char* value = std::getenv(kName);
+  if (value == nullptr) return result;
+  for (const std::string& word : split(value, ',')) {
+    const bool all = word == "all";
+    if (all || word == "memory") result.memory = true;
+    if (all || word == "init") result.init = true;
+    if (all || word == "race") result.race = true;
+    if (word == "continue") result.keep_going = true;
+    if (!all && word != "memory" && word != "init" && word != "race" && word != "continue") {
+      reject(kName, value, "all or some of memory,init,race, and possibly continue");
+    }
+  }
+  if (!result.any()) reject(kName, value, "at least one check: memory, init, race or all");
+  return result;
+}
+
 Config read() {
   Config config;
   config.devices = static_cast<int>(std::min<std::uint64_t>(number("CULEBRA_EMU_DEVICES", 1), 64));
@@ -59,6 +78,7 @@ Config read() {
   config.report = number("CULEBRA_EMU_REPORT", 0) != 0;
   config.memory_bytes = number("CULEBRA_EMU_MEMORY", default_memory());
   config.fail_allocation = number("CULEBRA_EMU_OOM_AT", 0);
+  config.checks = checks();
   config.slow_kernel_ms = number("CULEBRA_EMU_SLOW_KERNEL_MS", 0);
   if (const char* missing = std::getenv("CULEBRA_EMU_MISSING"))
     config.missing = split(missing, ',');

@@ -17,6 +17,17 @@ struct InjectedFailure {
   CUresult result;
 };
 
+// What checked images are watched for.
+struct Checks {
+  bool memory = false;  // accesses outside of what the kernel may touch
+  bool init = false;    // reads of what nobody has written
+  bool race = false;    // unordered accesses of a block's threads to shared memory
+  // Print what is found and go on, instead of ending the launch or the copy.
+  bool keep_going = false;
+
+  bool any() const { return memory || init || race; }
+};
+
 struct Config {
   int devices = 1;
   int driver_version = 13000;
@@ -25,6 +36,7 @@ struct Config {
   std::uint64_t memory_bytes = 0;
   std::uint64_t fail_allocation = 0;  // counted from 1; 0 means none
   std::uint64_t slow_kernel_ms = 0;
+  Checks checks;
   std::vector<std::string> missing;
   std::vector<InjectedFailure> failures;
 };

@@ -5,13 +5,14 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <mutex>
 #include <string>
 
 #include "config.h"
+#include "entry/call_count.h"
 #include "entry/function_table.h"
 #include "model/objects.h"
+#include "model/origin.h"
 
 namespace culebra_emu {
 namespace {
@@ -27,12 +28,7 @@ void report_at_exit() {
                live.empty() ? "nothing is left" : (live + " are left").c_str());
 }
 
-CUresult injected_failure(const char* symbol) {
-  if (config().failures.empty()) return CUDA_SUCCESS;
-  static std::mutex& mutex = *new std::mutex;
-  static auto& calls = *new std::map<std::string, std::uint64_t>;
-  const std::lock_guard lock(mutex);
-  const std::uint64_t call = ++calls[symbol];
+CUresult injected_failure(const char* symbol, std::uint64_t call) {
   for (const InjectedFailure& failure : config().failures) {
     const bool named = failure.function == symbol || failure.function == base_name_of(symbol);
     if (named && (failure.call == 0 || failure.call == call)) return failure.result;
@@ -61,7 +57,10 @@ void set_initialized() {
 
 CUresult admit(const char* symbol, unsigned demand) {
   if (config().stub) return CUDA_ERROR_STUB_LIBRARY;
-  if (const CUresult injected = injected_failure(symbol); injected != CUDA_SUCCESS) return injected;
+  const std::uint64_t number = count_call(symbol);
+  set_current_call(symbol, number);
+  const CUresult injected = injected_failure(symbol, number);
+  if (injected != CUDA_SUCCESS) return injected;
   if ((demand & kNeedsInit) == 0) return CUDA_SUCCESS;
   if (!initialized() || is_forked_child.load(std::memory_order_relaxed)) {
     return CUDA_ERROR_NOT_INITIALIZED;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "checking/memory_index.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -70,14 +72,33 @@ Mapping::Mapping(std::uint64_t bytes) : bytes_(bytes) {
   ASAN_POISON_MEMORY_REGION(pointer(address_ - before), before);
   ASAN_POISON_MEMORY_REGION(pointer(address_ + bytes_), round_up(bytes, kAlign) - bytes);
 #endif
+  begin_use();
 }
 
 Mapping::~Mapping() {
+  end_use();
+  if (written_ != nullptr) munmap(written_, bytes_);
 #if defined(__SANITIZE_ADDRESS__)
   ASAN_UNPOISON_MEMORY_REGION(pointer(start_), length_);
 #endif
   munmap(pointer(start_), length_);
 }
+
+void Mapping::track_writes() {
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  written_ = static_cast<unsigned char*>(memory);
+  begin_use();
+}
+
+void Mapping::begin_use() {
+  // Pages that are given up read as zeros, which stands for nothing written.
+  if (written_ != nullptr) madvise(written_, bytes_, MADV_DONTNEED);
+  memory_index().add({address_, bytes_, written_});
+}
+
+void Mapping::end_use() { memory_index().remove(address_); }
 
 bool Mapping::intact() const {
 #if defined(__SANITIZE_ADDRESS__)
@@ -100,6 +121,7 @@ bool AddressSpace::add(Allocation allocation) {
     if (before.address + before.bytes > allocation.address) return false;
   }
   allocation.id = next_id_++;
+  allocation.origin = current_origin();
   allocations_.emplace(allocation.address, std::move(allocation));
   return true;
 }
@@ -109,6 +131,7 @@ std::vector<Allocation> AddressSpace::remove_all_of(const Context* context) {
   const std::unique_lock lock(mutex_);
   std::erase_if(allocations_, [&](auto& entry) {
     if (entry.second.context != context) return false;
+    remember(entry.second);
     removed.push_back(std::move(entry.second));
     return true;
   });
@@ -152,6 +175,62 @@ std::size_t AddressSpace::count(MemoryKind kind) const {
   return static_cast<std::size_t>(
       std::count_if(allocations_.begin(), allocations_.end(),
                     [&](const auto& entry) { return entry.second.kind == kind; }));
+}
+
+void AddressSpace::remember(const Allocation& allocation) {
+  constexpr std::size_t kRemembered = 4096;
+  if (freed_.size() == kRemembered) freed_.pop_front();
+  freed_.push_back({allocation.address, allocation.bytes, allocation.origin, current_origin()});
+}
+
+namespace {
+
+std::string name(std::uint64_t address, std::uint64_t bytes, const Origin& origin) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%llu bytes at 0x%llx (", static_cast<unsigned long long>(bytes),
+                static_cast<unsigned long long>(address));
+  return text + to_string(origin) + ")";
+}
+
+}  // namespace
+
+std::string AddressSpace::describe(std::uint64_t address, std::uint64_t bytes) const {
+  // Farther away, an address has nothing to do with an allocation.
+  constexpr std::uint64_t kNear = 1 << 20;
+  const std::shared_lock lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  std::uint64_t behind = kNear;
+  const Allocation* before = after == allocations_.begin() ? nullptr : &std::prev(after)->second;
+  if (before != nullptr) {
+    const std::uint64_t end = before->address + before->bytes;
+    const std::string which = name(before->address, before->bytes, before->origin);
+    if (address < end && bytes <= end - address) {
+      return "at byte " + std::to_string(address - before->address) + " of the allocation of " +
+             which;
+    }
+    if (address < end) {
+      return "reaching " + std::to_string(address + bytes - end) +
+             " bytes beyond the allocation of " + which;
+    }
+    behind = address - end;
+  }
+  // The latest that was there.
+  const auto freed = std::find_if(freed_.rbegin(), freed_.rend(), [&](const Freed& memory) {
+    return address >= memory.address && address - memory.address < memory.bytes;
+  });
+  if (freed != freed_.rend()) {
+    return "at byte " + std::to_string(address - freed->address) + " of the former allocation of " +
+           name(freed->address, freed->bytes, freed->origin) + ", freed by " +
+           to_string(freed->freed_by);
+  }
+  const std::uint64_t ahead = after == allocations_.end() ? kNear : after->second.address - address;
+  if (ahead < kNear && ahead <= behind) {
+    return std::to_string(ahead) + " bytes before the allocation of " +
+           name(after->second.address, after->second.bytes, after->second.origin);
+  }
+  if (behind >= kNear) return {};
+  return (behind == 0 ? "right" : std::to_string(behind) + " bytes") +
+         " behind the allocation of " + name(before->address, before->bytes, before->origin);
 }
 
 AddressSpace& address_space() {

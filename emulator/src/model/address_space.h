@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "model/origin.h"
 
 namespace culebra_emu {
 
@@ -29,11 +31,18 @@ class Mapping {
   // Whether the pattern around the data is whole.
   bool intact() const;
 
+  // From now on what kernels, copies and fills write is remembered, and nothing is written yet.
+  void track_writes();
+  // Kernels may use it between these two, and at first. What it held is then forgotten.
+  void begin_use();
+  void end_use();
+
  private:
   std::uint64_t bytes_;
   std::uint64_t start_;
   std::uint64_t length_;
   std::uint64_t address_;
+  unsigned char* written_ = nullptr;
 };
 
 enum class MemoryKind { kDevice, kPool, kPinned, kRegistered };
@@ -44,6 +53,7 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
   Context* context = nullptr;
   std::uint64_t id = 0;
+  Origin origin;
   std::shared_ptr<Mapping> mapping;  // null for registered memory, which is the user's
 
   bool on_device() const { return kind == MemoryKind::kDevice || kind == MemoryKind::kPool; }
@@ -62,6 +72,7 @@ class AddressSpace {
     if (found == allocations_.end() || !accept(found->second)) return std::nullopt;
     Allocation allocation = std::move(found->second);
     allocations_.erase(found);
+    remember(allocation);
     return allocation;
   }
 
@@ -81,9 +92,23 @@ class AddressSpace {
 
   std::size_t count(MemoryKind kind) const;
 
+  // Where a range lies, for a message: "12 bytes behind the allocation of 4096 bytes at 0x...
+  // (cuMemAlloc_v2 #3)", or in what freed memory; empty if nothing is near.
+  std::string describe(std::uint64_t address, std::uint64_t bytes) const;
+
  private:
+  // One that is gone, and the call that freed it.
+  struct Freed {
+    std::uint64_t address;
+    std::uint64_t bytes;
+    Origin origin;
+    Origin freed_by;
+  };
+  void remember(const Allocation& allocation);
+
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, Allocation> allocations_;
+  std::deque<Freed> freed_;
   std::uint64_t next_id_ = 1;
 };
 

@@ -209,9 +209,11 @@ std::shared_ptr<Mapping> Device::map(std::uint64_t bytes) {
     if (bytes > total_bytes_ - used) return nullptr;
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
   try {
-    return std::shared_ptr<Mapping>(new Mapping(bytes), [this](Mapping* mapping) {
-      used_bytes_.fetch_sub(mapping->bytes());
-      delete mapping;
+    auto mapping = std::make_unique<Mapping>(bytes);
+    if (config().checks.init) mapping->track_writes();
+    return std::shared_ptr<Mapping>(mapping.release(), [this](Mapping* released) {
+      used_bytes_.fetch_sub(released->bytes());
+      delete released;
     });
   } catch (const std::bad_alloc&) {
     used_bytes_.fetch_sub(bytes);

@@ -14,6 +14,7 @@ std::shared_ptr<Mapping> MemoryPool::take(std::uint64_t bytes) {
   if (same_size != free_.end()) {
     mapping = std::move(*same_size);
     free_.erase(same_size);
+    mapping->begin_use();
   } else {
     mapping = device_.map(bytes);
     if (mapping == nullptr) return nullptr;
@@ -32,6 +33,7 @@ void MemoryPool::count_free(std::uint64_t bytes) {
 
 void MemoryPool::give_back(std::shared_ptr<Mapping> mapping) {
   const std::lock_guard lock(mutex_);
+  mapping->end_use();
   free_.push_back(std::move(mapping));
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <thread>
 
+#include "checking/findings.h"
+#include "checking/written.h"
 #include "config.h"
 #include "execution/fault.h"
 #include "execution/grid.h"
@@ -34,15 +36,28 @@ void run_kernel(const KernelWork& work, Device& device) {
   }
 }
 
+// CULEBRA_EMU_CHECK=init: what a copy brings to the host must have been written.
+void check_row(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, const char* symbol,
+               Device& device) {
+  const auto unwritten = note_copy(to, from, bytes);
+  if (!unwritten) return;
+  const std::string text = std::string("init: ") + symbol +
+                           " reads memory that nobody has written, " +
+                           address_space().describe(from + *unwritten, 1);
+  if (add_finding(text)) device.fail(CUDA_ERROR_LAUNCH_FAILED, text);
+}
+
 // Overlap is allowed, as silently as the driver allows it.
-void copy(const CopyWork& work) {
+void copy(const CopyWork& work, const char* symbol, Device& device) {
   for (std::size_t slice = 0; slice < work.slices; ++slice) {
     for (std::size_t row = 0; row < work.rows; ++row) {
       const auto offset = [&](const CopyEnd& end) {
         return (slice * end.slice_rows + row) * end.pitch_bytes;
       };
-      std::memmove(bytes_at(work.to.address + offset(work.to)),
-                   bytes_at(work.from.address + offset(work.from)), work.width_bytes);
+      const std::uint64_t to = work.to.address + offset(work.to);
+      const std::uint64_t from = work.from.address + offset(work.from);
+      check_row(to, from, work.width_bytes, symbol, device);
+      std::memmove(bytes_at(to), bytes_at(from), work.width_bytes);
     }
   }
 }
@@ -50,7 +65,9 @@ void copy(const CopyWork& work) {
 template <class Element>
 void fill_with(const FillWork& work) {
   for (std::size_t row = 0; row < work.rows; ++row) {
-    auto* first = reinterpret_cast<Element*>(work.to + row * work.pitch_bytes);
+    const std::uint64_t to = work.to + row * work.pitch_bytes;
+    note_fill(to, work.width * sizeof(Element));
+    auto* first = reinterpret_cast<Element*>(to);
     std::fill(first, first + work.width, static_cast<Element>(work.value));
   }
 }
@@ -84,7 +101,7 @@ struct Runner {
 
   void operator()(const KernelWork& work) const { run_kernel(work, device); }
   void operator()(const CopyWork& work) const {
-    run_guarded(symbol, device, [&] { copy(work); });
+    run_guarded(symbol, device, [&] { copy(work, symbol, device); });
   }
   void operator()(const FillWork& work) const {
     run_guarded(symbol, device, [&] { fill(work); });
