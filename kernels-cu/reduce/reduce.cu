@@ -12,6 +12,14 @@
 // elements of a tensor, the host launches twice: over rows that are chunks of a fixed length
 // (reduce.def), then over one row of partial results. Neither depends on the grid or the device, so
 // the result repeats bit for bit anywhere.
+//
+// The partial results of a maximum are maxima. Those of a sum keep what rounding lost, or what
+// cancels between chunks would be lost with it:
+//
+//   culebra_reduce_sum_states_<type>  a row of elements to a state: its sum and its error, each of
+//                                     the accumulator's type, side by side; divisor is not used
+//   culebra_reduce_sum_merge_<type>   a row of states (f32 or f64) to a result; lengths, strides
+//                                     and the limit count states
 #include "culebra/platform.cuh"
 
 #include "culebra/block.cuh"
@@ -59,22 +67,52 @@ using min = extremum<A, Min<A>>;
 
 }  // namespace ops
 
+// The state of row r; all threads of the block call together and get the same.
+template <class T, class Op>
+__device__ __forceinline__ typename Op::State state_of_row(const ReduceParams& params, int64_t r) {
+  const int64_t start = r * params.in_row_stride;
+  const int64_t left = params.element_limit - start;
+  const RowReader<T> row(static_cast<const T*>(params.in) + start,
+                         left < params.row_length ? left : params.row_length);
+
+  typename Op::State state = Op::empty();
+  for_each_pack<T>(row.length(), [&](int64_t first) {
+    const Pack<T> pack = row.load(first, Op::kPadding);
+#pragma unroll
+    for (const auto x : pack.values) Op::absorb(state, x);
+  });
+  return block_reduce(state, Op());
+}
+
 template <class T, class Op>
 __device__ __forceinline__ void reduce_rows(const ReduceParams& params) {
-  using A = Accumulator<T>;
+  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
+    const typename Op::State state = state_of_row<T, Op>(params, r);
+    if (threadIdx.x == 0) {
+      static_cast<Accumulator<T>*>(params.out)[r] = Op::finish(state, params.divisor);
+    }
+  }
+}
+
+template <class T, class Op>
+__device__ __forceinline__ void reduce_rows_to_states(const ReduceParams& params) {
+  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
+    const typename Op::State state = state_of_row<T, Op>(params, r);
+    if (threadIdx.x == 0) static_cast<typename Op::State*>(params.out)[r] = state;
+  }
+}
+
+template <class A, class Op>
+__device__ __forceinline__ void merge_rows_of_states(const ReduceParams& params) {
+  using State = typename Op::State;
   for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
     const int64_t start = r * params.in_row_stride;
     const int64_t left = params.element_limit - start;
-    const RowReader<T> row(static_cast<const T*>(params.in) + start,
-                           left < params.row_length ? left : params.row_length);
+    const int64_t length = left < params.row_length ? left : params.row_length;
+    const State* row = static_cast<const State*>(params.in) + start;
 
-    typename Op::State state = Op::empty();
-    for_each_pack<T>(row.length(), [&](int64_t first) {
-      const Pack<T> pack = row.load(first, Op::kPadding);
-#pragma unroll
-      for (const A x : pack.values) Op::absorb(state, x);
-    });
-
+    State state = Op::empty();
+    for (int64_t i = threadIdx.x; i < length; i += blockDim.x) state = Op()(state, row[i]);
     state = block_reduce(state, Op());
     if (threadIdx.x == 0) static_cast<A*>(params.out)[r] = Op::finish(state, params.divisor);
   }
@@ -83,12 +121,19 @@ __device__ __forceinline__ void reduce_rows(const ReduceParams& params) {
 }  // namespace
 }  // namespace culebra
 
-#define CULEBRA_REDUCE(op, type, threads, chunk_elements, reason)                               \
-  extern "C" __global__ void __launch_bounds__(threads)                                         \
-      culebra_reduce_##op##_##type(const ReduceParams params) {                                 \
-    culebra::reduce_rows<culebra::type, culebra::ops::op<culebra::Accumulator<culebra::type>>>( \
-        params);                                                                                \
-  }                                                                                             \
-  CULEBRA_KERNEL(culebra_reduce_##op##_##type, threads, params)
+#define CULEBRA_REDUCE_KERNEL(symbol, body, op, type, threads)                              \
+  extern "C" __global__ void __launch_bounds__(threads) symbol(const ReduceParams params) { \
+    using Accumulator = culebra::Accumulator<culebra::type>;                                \
+    culebra::body<culebra::type, culebra::ops::op<Accumulator>>(params);                    \
+  }                                                                                         \
+  CULEBRA_KERNEL(symbol, threads, params)
+
+#define CULEBRA_REDUCE(op, type, threads, chunk_elements, reason) \
+  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_##type, reduce_rows, op, type, threads)
+#define CULEBRA_REDUCE_STATES(op, type, threads, reason)                                      \
+  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_states_##type, reduce_rows_to_states, op, type, \
+                        threads)
+#define CULEBRA_REDUCE_MERGE(op, type, threads, reason) \
+  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_merge_##type, merge_rows_of_states, op, type, threads)
 
 #include "reduce.def"

@@ -35,7 +35,10 @@ class ReduceChecks {
     special_rows();
     all_elements(5 * 1024 + 77, 1024);
     all_elements(1024, 1024);
-    if (op_ == Op::kSum) cancellation();
+    if (op_ == Op::kSum) {
+      cancellation();
+      cancellation_between_chunks();
+    }
   }
 
  private:
@@ -114,34 +117,46 @@ class ReduceChecks {
                   "%s: -inf among ones gives %g", symbol_.c_str(), with(-kInfinite));
   }
 
-  // Chunks of a fixed length, the last one short, then their results as one row.
-  void all_elements(int64_t count, int64_t chunk) {
-    const std::vector<Storage> in = elements(count);
+  // Chunks of a fixed length, the last one short, then their results as one row. What lies between
+  // is a value, or for a sum the two parts of a state.
+  Result reduce_all(const std::vector<Storage>& in, int64_t chunk, double divisor) {
+    const bool has_states = op_ == Op::kSum;
+    const int64_t count = static_cast<int64_t>(in.size());
     const int64_t chunks = (count + chunk - 1) / chunk;
     const DeviceArray<Storage> device_in(bench_.driver, in);
-    const DeviceArray<Result> partials(bench_.driver, poison<Result>(chunks));
+    const DeviceArray<Result> partials(bench_.driver,
+                                       poison<Result>(chunks * (has_states ? 2 : 1)));
     const DeviceArray<Result> out(bench_.driver, poison<Result>(1));
-    const unsigned threads = bench_.root.kernel(symbol_).max_threads;
-    bench_.launch(symbol_, 2, threads, 0,
+    const std::string type = E::kName;
+    const std::string result_type = sizeof(Result) == 8 ? F64::kName : F32::kName;
+    const std::string op = std::string("culebra_reduce_") + name_of(op_) + "_";
+    const std::string first = op + (has_states ? "states_" : "") + type;
+    const std::string second = op + (has_states ? "merge_" : "") + result_type;
+    bench_.launch(first, 2, bench_.root.kernel(first).max_threads, 0,
                   ReduceParams{partials.at(0), device_in.at(0), chunks, chunk, chunk, count, 1.0});
-    const std::string second = sizeof(Result) == 8 ? symbol<F64>() : symbol<F32>();
-    bench_.launch(second, 1, threads, 0,
-                  ReduceParams{out.at(0), partials.at(0), 1, chunks, chunks, chunks, 1.0});
+    bench_.launch(second, 1, bench_.root.kernel(second).max_threads, 0,
+                  ReduceParams{out.at(0), partials.at(0), 1, chunks, chunks, chunks, divisor});
+    return out.read()[0];
+  }
 
-    std::vector<Result> results = partials.read();
-    for (int64_t c = 0; c < chunks; ++c) {
-      compare(&in[c * chunk], std::min(chunk, count - c * chunk), 1.0, results[c]);
-    }
-    long double wanted = op_ == Op::kSum ? 0.0L : results[0];
-    for (const Result x : results) {
-      wanted = op_ == Op::kSum   ? wanted + x
-               : op_ == Op::kMax ? std::fmax(wanted, (long double)(x))
-                                 : std::fmin(wanted, (long double)(x));
-    }
-    const double got = out.read()[0];
-    bench_.expect(std::fabs(got - wanted) <= E::kArithmetic * std::fabs(wanted),
-                  "%s: all %ld elements give %.17g, should be %.17Lg", symbol_.c_str(), long(count),
-                  got, wanted);
+  void all_elements(int64_t count, int64_t chunk) {
+    const std::vector<Storage> in = elements(count);
+    const double divisor = op_ == Op::kSum ? double(count) : 1.0;
+    compare(in.data(), count, divisor, reduce_all(in, chunk, divisor));
+  }
+
+  // A little beside a large number that another chunk takes away again.
+  void cancellation_between_chunks() {
+    const double large = sizeof(Storage) == 2 ? 0x1p15 : E::kArithmetic < 0x1p-30 ? 0x1p55 : 0x1p25;
+    const double little = 0.125;
+    std::vector<Storage> in(4 * 64, E::make(0));
+    for (int i = 0; i < 64; ++i) in[i] = E::make(large);
+    in[64] = E::make(little);
+    for (int i = 0; i < 64; ++i) in[128 + i] = E::make(-large);
+    in[1] = E::make(little);
+    in[128] = E::make(0);
+    const double got = reduce_all(in, 64, 1.0);
+    bench_.expect(got == 2 * little, "%s: chunks that cancel give %.17g", symbol_.c_str(), got);
   }
 
   // What an ordinary sum loses: ones between a large number and its negative.

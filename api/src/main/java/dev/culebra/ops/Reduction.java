@@ -7,6 +7,7 @@ import dev.culebra.ElementType;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -15,8 +16,10 @@ import java.util.Map;
  * Sum, maximum, minimum or mean, along the last axis or of all elements.
  *
  * <p>Input types are F16, BF16, F32 and F64. The result has the type of the accumulator, {@link
- * #resultType}: F32 for the first three, F64 for the last. Sums are compensated. Results are
- * bitwise repeatable: what is added to what depends on places only, not on the grid or the device.
+ * #resultType}: F32 for the first three, F64 for the last. Sums are compensated: what rounding
+ * loses is carried along to the end, also between the parts of a large input, and the total is
+ * rounded to the result's type once. Results are bitwise repeatable: what is added to what depends
+ * on places only, not on the grid or the device.
  *
  * <p>Of nothing, the sum is 0, the mean NaN, the maximum -inf and the minimum +inf. NaN in gives
  * NaN out.
@@ -29,31 +32,52 @@ public final class Reduction {
   /** What is computed. */
   public enum Op {
     /** The sum. */
-    SUM("sum"),
+    SUM("sum", 2),
     /** The largest element. */
-    MAX("max"),
+    MAX("max", 1),
     /** The smallest element. */
-    MIN("min"),
+    MIN("min", 1),
     /** The sum divided by the number of elements. */
-    MEAN("sum");
+    MEAN("sum", 2);
 
     private final String kernel;
 
-    Op(String kernel) {
+    /** Elements of a partial result: of a sum, its value and what rounding lost. */
+    private final int stateLength;
+
+    Op(String kernel, int stateLength) {
       this.kernel = kernel;
+      this.stateLength = stateLength;
     }
   }
 
   private static final String FAMILY = "reduce";
-  private static final String ROW = "CULEBRA_REDUCE";
   private static final int THREADS = 2;
   private static final int CHUNK_ELEMENTS = 3;
 
-  /** A kernel, the arguments that only a reduction has, and its part of the launch table. */
-  private record Prepared(RowKernel kernel, int elementLimit, int divisor, long chunkElements) {}
+  /** What a kernel reads and writes; its rows of the launch table, and its part of the symbol. */
+  private enum Role {
+    /** Elements to results. */
+    RESULTS("CULEBRA_REDUCE", ""),
+    /** Elements to states, of which a sum has two elements: its value and what rounding lost. */
+    STATES("CULEBRA_REDUCE_STATES", "states_"),
+    /** States to results. */
+    MERGE("CULEBRA_REDUCE_MERGE", "merge_");
+
+    private final String row;
+    private final String infix;
+
+    Role(String row, String infix) {
+      this.row = row;
+      this.infix = infix;
+    }
+  }
+
+  /** A kernel, and the arguments that only a reduction has. */
+  private record Prepared(RowKernel kernel, int elementLimit, int divisor) {}
 
   private final KernelFamily family;
-  private final Map<ElementType<?>, Prepared> prepared = new HashMap<>();
+  private final Map<Role, Map<ElementType<?>, Prepared>> prepared = new EnumMap<>(Role.class);
   private final Op op;
 
   private Reduction(KernelFamily family, Op op) {
@@ -79,15 +103,36 @@ public final class Reduction {
   }
 
   /**
-   * Which kernel runs; for a mean it is that of the sum.
+   * Which kernel runs along the last axis; for a mean it is that of the sum.
    *
    * @param type the type of the input
    * @return its symbol
    * @throws IllegalArgumentException if the type is not a floating one
    */
   public String kernelName(ElementType<?> type) {
+    return symbol(Role.RESULTS, type);
+  }
+
+  /**
+   * Which kernel gives the partial results of {@link #partials}, and of the first launch of {@link
+   * #all} where there is more than one chunk.
+   *
+   * @param type the type of the input
+   * @return its symbol
+   * @throws IllegalArgumentException if the type is not a floating one
+   */
+  public String partialKernelName(ElementType<?> type) {
+    return symbol(partialRole(), type);
+  }
+
+  /** The states of a maximum are maxima, so one kernel does for both. */
+  private Role partialRole() {
+    return op.stateLength == 1 ? Role.RESULTS : Role.STATES;
+  }
+
+  private String symbol(Role role, ElementType<?> type) {
     AccumulatorType.requireFloating(type);
-    return "culebra_reduce_" + op.kernel + "_" + type.symbol();
+    return "culebra_reduce_" + op.kernel + "_" + role.infix + type.symbol();
   }
 
   /**
@@ -126,7 +171,14 @@ public final class Reduction {
     }
     long divisor = op == Op.MEAN ? rows.length() : 1;
     long elements = rows.length() == 0 ? 0 : (rows.count() - 1) * rows.stride() + rows.length();
-    launch(prepared(in.type()), in.range(), rows, elements, divisor, out.range(), stream);
+    launch(
+        prepared(Role.RESULTS, in.type()),
+        in.range(),
+        rows,
+        elements,
+        divisor,
+        out.range(),
+        stream);
   }
 
   private static boolean isShapeOfRows(TensorView<?> in, TensorView<?> out) {
@@ -147,11 +199,7 @@ public final class Reduction {
    *     contiguous, or the two overlap
    */
   public void all(TensorView<?> in, TensorView<?> out, Stream stream) {
-    if (!in.isContiguous()) {
-      throw new IllegalArgumentException(
-          in
-              + " has gaps; to reduce all of its elements, reduce the last axis first and then the results");
-    }
+    requireContiguous(in);
     if (out.elementCount() != 1) {
       throw new IllegalArgumentException(
           "the result of all elements is one, the output has " + out.elementCount() + ": " + out);
@@ -159,12 +207,10 @@ public final class Reduction {
     requireResult(in, out);
     long elements = in.elementCount();
     long divisor = op == Op.MEAN ? elements : 1;
-    Prepared ready = prepared(in.type());
-    long chunk = ready.chunkElements;
-    long chunks = Math.ceilDiv(elements, chunk);
+    long chunks = Math.ceilDiv(elements, chunkElements(in.type()));
     if (chunks <= 1) {
       launch(
-          ready,
+          prepared(Role.RESULTS, in.type()),
           in.range(),
           new TensorView.Rows(1, elements, elements),
           elements,
@@ -175,23 +221,78 @@ public final class Reduction {
     }
     // Freed in stream order: closing does not wait for the second launch.
     try (DeviceBuffer<?> partial =
-        family.context().allocate(resultType(in.type()), chunks, stream)) {
+        family.context().allocate(out.type(), chunks * op.stateLength, stream)) {
+      launchPartials(in, partial, stream);
       launch(
-          ready,
-          in.range(),
-          new TensorView.Rows(chunks, chunk, chunk),
-          elements,
-          1,
-          partial,
-          stream);
-      launch(
-          prepared(partial.type()),
+          prepared(op.stateLength == 1 ? Role.RESULTS : Role.MERGE, out.type()),
           partial,
           new TensorView.Rows(1, chunks, chunks),
           chunks,
           divisor,
           out.range(),
           stream);
+    }
+  }
+
+  /**
+   * How many elements {@link #partials} writes.
+   *
+   * @param type the type of the input
+   * @param elements how many elements the input has
+   * @return two for each chunk of a sum or mean, one for each chunk of a maximum or minimum
+   */
+  public long partialLength(ElementType<?> type, long elements) {
+    return Math.ceilDiv(elements, chunkElements(type)) * op.stateLength;
+  }
+
+  /**
+   * Enqueues the first half of a reduction of all elements, whose second half {@link
+   * ReductionTotal} does on the host: so an input that comes in pieces, or from several devices,
+   * has one total that is rounded once. Nothing is launched if there are no elements.
+   *
+   * @param in the input, contiguous; where a larger one is cut into pieces decides what is added to
+   *     what, and so can show in the last bit
+   * @param out {@link #partialLength} elements of the {@link #resultType}, contiguous
+   * @param stream where to enqueue
+   * @throws IllegalArgumentException if type or length of the output is another, the input is not
+   *     contiguous, or the two overlap
+   */
+  public void partials(TensorView<?> in, TensorView<?> out, Stream stream) {
+    requireContiguous(in);
+    long length = partialLength(in.type(), in.elementCount());
+    if (out.elementCount() != length) {
+      throw new IllegalArgumentException(
+          "the partial results have "
+              + length
+              + " elements, the output has "
+              + out.elementCount()
+              + ": "
+              + out);
+    }
+    requireResult(in, out);
+    if (length > 0) {
+      launchPartials(in, out.range(), stream);
+    }
+  }
+
+  private void launchPartials(TensorView<?> in, DeviceRange<?> partial, Stream stream) {
+    long elements = in.elementCount();
+    long chunk = chunkElements(in.type());
+    launch(
+        prepared(partialRole(), in.type()),
+        in.range(),
+        new TensorView.Rows(Math.ceilDiv(elements, chunk), chunk, chunk),
+        elements,
+        1,
+        partial,
+        stream);
+  }
+
+  private static void requireContiguous(TensorView<?> in) {
+    if (!in.isContiguous()) {
+      throw new IllegalArgumentException(
+          in
+              + " has gaps; to reduce all of its elements, reduce the last axis first and then the results");
     }
   }
 
@@ -214,19 +315,20 @@ public final class Reduction {
     }
   }
 
-  private Prepared prepared(ElementType<?> type) {
-    Prepared known = prepared.get(type);
+  private long chunkElements(ElementType<?> type) {
+    AccumulatorType.requireFloating(type);
+    return family.table().row(Role.RESULTS.row, op.kernel, type.symbol()).number(CHUNK_ELEMENTS);
+  }
+
+  private Prepared prepared(Role role, ElementType<?> type) {
+    Map<ElementType<?>, Prepared> ofRole = prepared.get(role);
+    Prepared known = ofRole == null ? null : ofRole.get(type);
     if (known == null) {
-      String symbol = kernelName(type);
-      LaunchTable.Row row = family.table().row(ROW, op.kernel, type.symbol());
+      String symbol = symbol(role, type);
+      LaunchTable.Row row = family.table().row(role.row, op.kernel, type.symbol());
       RowKernel kernel = family.kernel(symbol, row.number(THREADS));
-      known =
-          new Prepared(
-              kernel,
-              kernel.slot("element_limit"),
-              kernel.slot("divisor"),
-              row.number(CHUNK_ELEMENTS));
-      prepared.put(type, known);
+      known = new Prepared(kernel, kernel.slot("element_limit"), kernel.slot("divisor"));
+      prepared.computeIfAbsent(role, absent -> new HashMap<>()).put(type, known);
     }
     return known;
   }

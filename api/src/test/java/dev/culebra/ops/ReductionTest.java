@@ -17,6 +17,7 @@ import dev.culebra.testkit.HardInput;
 import dev.culebra.testkit.Judgement;
 import dev.culebra.testkit.ReductionReference;
 import dev.culebra.testkit.StorageType;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReductionTest extends DeviceTier {
 
@@ -142,9 +144,66 @@ class ReductionTest extends DeviceTier {
     values[29_999] = -1e8;
     Reduction sum = Reduction.of(context, Reduction.Op.SUM);
     assertEquals(29_998, lastAxis(sum, F32, values, 1, 30_000)[0]);
-    // The results of chunks are rounded to the type of the result, so a unit of 1e8 may be lost
-    // here.
-    assertEquals(29_998, all(sum, F32, values, 30_000), 8);
+    assertEquals(29_998, all(sum, F32, values, 30_000));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"f16", "bf16", "f32", "f64"})
+  @DisplayName("what cancels between chunks takes nothing with it")
+  void sumsAreCompensatedBetweenChunks(String symbol) {
+    ElementType<?> type = ElementType.of(symbol);
+    double large = symbol.equals("f64") ? 0x1p53 : symbol.equals("f16") ? 0x1p15 : 0x1p25;
+    double little = 0x1p-4;
+    int half = 1 << 16;
+    double[] values = new double[2 * half + 1];
+    Arrays.fill(values, 0, half, large);
+    Arrays.fill(values, half + 1, values.length, -large);
+    values[half] = little;
+    assertEquals(little, all(Reduction.of(context, Reduction.Op.SUM), type, values, values.length));
+    assertEquals(
+        little / values.length,
+        all(Reduction.of(context, Reduction.Op.MEAN), type, values, values.length),
+        little / values.length * 0x1p-24);
+    for (int pieceLength : new int[] {16384, 1 << 20}) {
+      assertEquals(little, inPieces(Reduction.Op.SUM, type, values, pieceLength));
+    }
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @MethodSource("opsAndTypes")
+  @DisplayName("partial results joined on the host equal the float64 truth")
+  void partialsEqualTheTruth(Reduction.Op op, String symbol) {
+    ElementType<?> type = ElementType.of(symbol);
+    for (int count : new int[] {0, 1, 16384, 16385, 50_001}) {
+      double[] values = HardInput.NORMAL.row(count, Tensors.storage(type), count);
+      double whole = inPieces(op, type, values, 1 << 20);
+      judge(op, type, values, whole);
+      assertEquals(whole, inPieces(op, type, values, 2 * 16384), "in pieces");
+    }
+    assertEquals(NAN, inPieces(op, type, new double[] {1, NAN, 2}, 16384));
+    double[] infinite = new double[20_000];
+    infinite[17_000] = INF;
+    assertEquals(op == Reduction.Op.MIN ? 0 : INF, inPieces(op, type, infinite, 16384));
+  }
+
+  private double inPieces(Reduction.Op op, ElementType<?> type, double[] values, int pieceLength) {
+    Reduction reduction = Reduction.of(context, op);
+    ReductionTotal total = ReductionTotal.of(op);
+    for (int from = 0; from == 0 || from < values.length; from += pieceLength) {
+      double[] piece =
+          Arrays.copyOfRange(values, from, Math.min(values.length, from + pieceLength));
+      long length = reduction.partialLength(type, piece.length);
+      try (DeviceBuffer<?> in = context.allocate(type, piece.length, stream);
+          DeviceBuffer<?> out = context.allocate(Reduction.resultType(type), length, stream)) {
+        Tensors.write(in, piece);
+        Tensors.poison(out, stream);
+        reduction.partials(TensorView.of(in, piece.length), TensorView.of(out, length), stream);
+        MemorySegment host = MemorySegment.ofArray(new byte[Math.toIntExact(out.byteSize())]);
+        out.copyTo(host);
+        total.add(host, out.type());
+      }
+    }
+    return total.value(values.length);
   }
 
   @Test
@@ -272,6 +331,11 @@ class ReductionTest extends DeviceTier {
           assertThrows(
               IllegalArgumentException.class, () -> max.all(square, TensorView.of(out, 2), stream)),
           "is one");
+      assertTells(
+          assertThrows(
+              IllegalArgumentException.class,
+              () -> max.partials(square, TensorView.of(out, 2), stream)),
+          "have 1 elements, the output has 2");
     }
   }
 }

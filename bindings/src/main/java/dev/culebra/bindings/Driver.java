@@ -8,8 +8,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * The driver API with results checked: one method for each C function that Culebra calls, named as
- * the function without {@code cu}. Handles and device addresses are {@code long}, sizes {@code
+ * The driver API with results checked: one method for each C function that Culebra calls or that
+ * completes those, named as the function without {@code cu}; the others are in {@code cuda_h}. Handles and device addresses are {@code long}, sizes {@code
  * long} bytes, host memory a {@link MemorySegment}, out-parameters are return values. Nothing else
  * is added: no ownership, no check of a handle. A destroyed handle may crash the process; {@code
  * dev.culebra} is the layer that prevents it.

@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
       "IN and OUT are .npy or .safetensors files; FILE.safetensors#NAME chooses a tensor; - is a .npy"
           + " on standard input or output.",
       "",
-      "Exit status: 0 done, 2 wrong command line, 3 bad input, 4 device error, 130 interrupted.",
+      "Exit status: 0 done, 1 a fault in Culebra, 2 wrong command line, 3 bad input or output, 4 device"
+          + " error, 130 interrupted.",
       "Environment: CULEBRA_DRIVER and CULEBRA_KERNELS name another driver library and its kernels;"
           + " CUDA_VISIBLE_DEVICES is honoured."
     })

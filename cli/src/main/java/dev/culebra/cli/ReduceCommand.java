@@ -142,7 +142,7 @@ final class ReduceCommand implements Callable<Integer> {
             result,
             reduction -> {
               try (TensorWriter writer = arguments.create(destination, result, file.metadata())) {
-                reduction.run(axis, bytes -> writer.append(result.name(), bytes));
+                reduction.run(bytes -> writer.append(result.name(), bytes));
                 writer.commit();
               }
             });
@@ -166,7 +166,6 @@ final class ReduceCommand implements Callable<Integer> {
             result,
             reduction ->
                 reduction.run(
-                    axis,
                     bytes -> {
                       values.asSlice(filled[0]).copyFrom(bytes);
                       filled[0] += bytes.byteSize();
@@ -210,7 +209,7 @@ final class ReduceCommand implements Callable<Integer> {
     try (OpenDevice open = OpenDevice.open(surroundings, device);
         KernelTimer timer = new KernelTimer(open.context(), open.stream())) {
       TensorReduction reduction =
-          new TensorReduction(surroundings, open, timer, operation.operation(), file, tensor);
+          new TensorReduction(surroundings, open, timer, operation.operation(), axis, file, tensor);
       use.of(reduction);
       return new RunReport(
           operation.toString(),

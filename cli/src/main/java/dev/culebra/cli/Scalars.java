@@ -22,10 +22,6 @@ final class Scalars {
     return values.getAtIndex(DOUBLE, index);
   }
 
-  static double get(MemorySegment scalar, ElementType<?> type) {
-    return type == ElementType.F64 ? getDouble(scalar, 0) : getFloat(scalar, 0);
-  }
-
   static void set(MemorySegment scalar, ElementType<?> type, double value) {
     if (type == ElementType.F64) {
       scalar.set(DOUBLE, 0, value);

@@ -7,11 +7,10 @@ import dev.culebra.TensorView;
 import dev.culebra.io.TensorData;
 import dev.culebra.io.TensorFile;
 import dev.culebra.ops.Reduction;
+import dev.culebra.ops.ReductionTotal;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.LinkedHashSet;
-import java.util.List;
 
 /** Reduces a tensor of any size by passing it through the device in pieces. */
 final class TensorReduction {
@@ -24,6 +23,7 @@ final class TensorReduction {
   private final OpenDevice open;
   private final KernelTimer timer;
   private final Reduction reduction;
+  private final ReduceCommand.Axis axis;
   private final TensorFile file;
   private final TensorData tensor;
   private final ElementType<?> type;
@@ -35,6 +35,7 @@ final class TensorReduction {
       OpenDevice open,
       KernelTimer timer,
       Reduction.Op op,
+      ReduceCommand.Axis axis,
       TensorFile file,
       TensorData tensor) {
     this.surroundings = surroundings;
@@ -45,16 +46,19 @@ final class TensorReduction {
     this.tensor = tensor;
     this.type = TensorArguments.elementType(tensor.spec().dtype());
     this.resultType = Reduction.resultType(type);
+    this.axis = axis;
     warmUp();
   }
 
   /** The kernel that reads the tensor. */
   String kernelName() {
-    return reduction.kernelName(type);
+    return axis == ReduceCommand.Axis.ALL
+        ? reduction.partialKernelName(type)
+        : reduction.kernelName(type);
   }
 
   /** Reduces the tensor. */
-  void run(ReduceCommand.Axis axis, ResultSink sink) throws IOException {
+  void run(ResultSink sink) throws IOException {
     switch (axis) {
       case LAST -> lastAxis(sink);
       case ALL -> all(sink);
@@ -62,12 +66,17 @@ final class TensorReduction {
   }
 
   private void warmUp() {
-    for (ElementType<?> each : new LinkedHashSet<>(List.of(type, resultType))) {
-      try (DeviceBuffer<?> in = allocate(each, 1);
-          DeviceBuffer<?> out = allocate(resultType, 1)) {
-        in.zero(open.stream());
-        timer.warmUp(() -> reduction.all(TensorView.of(in, 1), TensorView.of(out), open.stream()));
-      }
+    try (DeviceBuffer<?> in = allocate(type, 1);
+        DeviceBuffer<?> out = allocate(resultType, reduction.partialLength(type, 1))) {
+      in.zero(open.stream());
+      TensorView<?> one = TensorView.of(in, 1);
+      timer.warmUp(
+          () -> {
+            switch (axis) {
+              case LAST -> reduction.lastAxis(one, TensorView.of(out.view(0, 1)), open.stream());
+              case ALL -> reduction.partials(one, TensorView.of(out, out.length()), open.stream());
+            }
+          });
     }
   }
 
@@ -99,48 +108,38 @@ final class TensorReduction {
     }
   }
 
-  /** One result for all elements. */
+  /** One result for all elements: partial results of the pieces, joined and rounded once. */
   private void all(ResultSink sink) throws IOException {
     long total = tensor.spec().elementCount();
     long perPiece = Math.max(1, surroundings.chunkBytes() / type.byteSize());
-    boolean isWhole = total <= perPiece;
-    // The mean of pieces of unequal length is not the mean of their means.
-    boolean isMeanOfPieces = reduction.op() == Reduction.Op.MEAN && !isWhole;
-    Reduction ofPiece = isMeanOfPieces ? Reduction.of(open.context(), Reduction.Op.SUM) : reduction;
+    long perBuffer = Math.min(total, perPiece);
+    ReductionTotal joined = ReductionTotal.of(reduction.op());
     try (Arena arena = Arena.ofConfined();
-        DeviceBuffer<?> in = allocate(type, Math.min(total, perPiece));
-        DeviceBuffer<?> out = allocate(resultType, 1);
+        DeviceBuffer<?> in = allocate(type, perBuffer);
+        DeviceBuffer<?> out = allocate(resultType, reduction.partialLength(type, perBuffer));
         Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
       MemorySegment host = arena.allocate(out.byteSize());
-      double combined = Double.NaN;
-      long done = 0;
-      do {
+      for (long done = 0; done < total; done += perPiece) {
         long first = done;
         long elements = Math.min(perPiece, total - first);
         DeviceRange<?> piece = in.view(0, elements);
+        DeviceRange<?> partials = out.view(0, reduction.partialLength(type, elements));
         file.read(() -> piece.copyFrom(bytes(first, elements)));
         timer.time(
-            () -> ofPiece.all(TensorView.of(piece, elements), TensorView.of(out), open.stream()));
-        out.copyTo(host);
-        double value = Scalars.get(host, resultType);
-        combined = done == 0 ? value : combine(combined, value);
-        done += elements;
+            () ->
+                reduction.partials(
+                    TensorView.of(piece, elements),
+                    TensorView.of(partials, partials.length()),
+                    open.stream()));
+        MemorySegment part = host.asSlice(0, partials.byteSize());
+        partials.copyTo(part);
+        joined.add(part, resultType);
         progress.advance(piece.byteSize());
-      } while (done < total);
-      if (!isWhole) {
-        Scalars.set(host, resultType, isMeanOfPieces ? combined / total : combined);
       }
-      sink.accept(host);
+      MemorySegment result = arena.allocate(resultType.byteSize());
+      Scalars.set(result, resultType, joined.value(total));
+      sink.accept(result);
     }
-  }
-
-  /** Joins the results of two pieces; NaN stays NaN. */
-  private double combine(double a, double b) {
-    return switch (reduction.op()) {
-      case SUM, MEAN -> a + b;
-      case MAX -> Math.max(a, b);
-      case MIN -> Math.min(a, b);
-    };
   }
 
   private <E extends ElementType<E>> DeviceBuffer<E> allocate(ElementType<E> type, long length) {

@@ -11,6 +11,7 @@ import dev.culebra.testkit.Judgement;
 import dev.culebra.testkit.ReductionReference;
 import dev.culebra.testkit.StorageType;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -83,6 +84,34 @@ class ReduceCommandTest {
             "all");
     assertEquals(0, run.status(), run::err);
     judge(reduction, values, 1, ROWS * LENGTH, numbers(run));
+  }
+
+  /** A tenth between 2^16 terms that cancel, wherever the pieces are cut. */
+  @ParameterizedTest
+  @CsvSource({"F32, 65536", "F32, 1048576", "F64, 131072", "F16, 32768", "BF16, 1048576"})
+  void overAllWithCancellation(DType dtype, long chunkBytes) throws IOException {
+    double large = dtype == DType.F64 ? 0x1p55 : dtype == DType.F16 ? 0x1p14 : 0x1p25;
+    int half = 1 << 15;
+    double[] values = new double[2 * half + 1];
+    Arrays.fill(values, 0, half, large);
+    Arrays.fill(values, half, 2 * half, -large);
+    values[2 * half] = 0.1;
+    values[half / 2] = 0.1;
+    values[half + half / 2] = 0.1;
+    StorageType type = TensorFiles.storage(dtype);
+    double[] stored = type.decode(MemorySegment.ofArray(type.encode(values)));
+    Path in =
+        TensorFiles.write(
+            folder.resolve("in" + TensorFiles.extension(dtype)), dtype, values, values.length);
+    String[] command = {"reduce", in.toString(), "--op", "sum", "--axis", "all"};
+    CommandRun run = CommandRun.of(chunkBytes, new byte[0], command);
+    assertEquals(0, run.status(), run::err);
+    double truth = ReductionReference.SUM.of(stored);
+    assertEquals(3 * stored[2 * half], truth, 1e-15);
+    double ulp = dtype == DType.F64 ? 0x1p-52 : 0x1p-23;
+    assertEquals(truth, Double.parseDouble(run.out().strip()), ulp * truth);
+    assertEquals(run.out(), CommandRun.of(chunkBytes, new byte[0], command).out());
+    assertEquals(run.out(), CommandRun.of(command).out(), "in one piece");
   }
 
   @Test
