@@ -57,6 +57,9 @@ struct Thread {
   const Block* block;
 };
 
+// The barriers of a block have these numbers; 0 is the one of __syncthreads.
+inline constexpr std::uint32_t kBarriersPerBlock = 16;
+
 // A place in a kernel's source, for diagnoses.
 struct Site {
   const char* file;
@@ -99,6 +102,13 @@ struct Runtime {
   // threads of the cluster that have not exited.
   void (*cluster_arrive)(Thread* thread, const Site* site);
   void (*cluster_wait)(Thread* thread, const Site* site);
+
+  // One of the block's numbered barriers, for `threads` threads (0: for all of the block), which
+  // come as whole warps. Returns for how many `predicate` was not zero; one that only arrives does
+  // not wait for the others, and gets 0.
+  std::uint32_t (*numbered_barrier)(Thread* thread, const Site* site, std::uint32_t number,
+                                    std::uint32_t threads, std::uint32_t arrive_only,
+                                    std::uint32_t predicate);
 };
 
 struct Parameter {

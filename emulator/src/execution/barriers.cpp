@@ -1,5 +1,6 @@
 // The barriers of a block and of a cluster.
 #include <cstring>
+#include <utility>
 
 #include "execution/group_executor.h"
 
@@ -8,8 +9,14 @@ namespace culebra_emu {
 std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& site,
                                            std::uint32_t predicate) {
   EmulatedBlock& block = *thread.home;
-  thread.waiting = {Waiting::For::kBlock, site, 0, nullptr, nullptr};
+  thread.waiting = {Waiting::For::kBlock, site, 0, 0, nullptr, nullptr};
   if (block.barrier_first == nullptr) {
+    if (block.barriers[0].arrived != 0) {
+      fail(CUDA_ERROR_LAUNCH_FAILED,
+           "barrier 0 is in use for " + std::to_string(block.barriers[0].threads) +
+               " threads, and a thread comes to it for all: " + describe_site(site) + "; " +
+               describe_waiting(block));
+    }
     block.barrier_first = &thread;
   } else {
     const Site& other = block.barrier_first->waiting.site;
@@ -41,6 +48,135 @@ void GroupExecutor::release_barrier(EmulatedBlock& block) {
   }
 }
 
+std::uint32_t GroupExecutor::numbered_barrier(EmulatedThread& thread, const Site& site,
+                                              std::uint32_t number, std::uint32_t threads,
+                                              bool arrive_only, std::uint32_t predicate) {
+  EmulatedBlock& block = *thread.home;
+  const auto reject = [&](const std::string& why) {
+    fail(CUDA_ERROR_LAUNCH_FAILED, name_of(thread) + ": " + why + ": " + describe_site(site) +
+                                       "; " + describe_waiting(block));
+  };
+  const std::uint32_t most = (block.thread_count + kWarpSize - 1) / kWarpSize * kWarpSize;
+  if (number >= kBarriersPerBlock) {
+    reject("there is no barrier " + std::to_string(number) + ", they are 0 to " +
+           std::to_string(kBarriersPerBlock - 1));
+  }
+  if (threads % kWarpSize != 0) {
+    reject("a barrier for " + std::to_string(threads) + " threads, which are not whole warps");
+  }
+  if (threads > most) {
+    reject("a barrier for " + std::to_string(threads) + " threads in a block of " +
+           std::to_string(block.thread_count));
+  }
+  if (arrive_only && threads == 0) reject("an arrival at a barrier needs the number of threads");
+  // The same barrier as that of __syncthreads.
+  if (number == 0 && !arrive_only && (threads == 0 || threads == most) &&
+      block.barriers[0].arrived == 0) {
+    return block_barrier(thread, site, predicate);
+  }
+  if (number == 0 && block.barrier_arrived != 0) {
+    reject("barrier 0 is in use for all threads, and a thread comes to it for " +
+           std::to_string(threads));
+  }
+
+  // Lanes come one after the other, and count when the warp is whole.
+  block.barriers_used = true;
+  Warp& warp = block.warp_of(thread);
+  if (warp.at_barrier == 0) {
+    warp.barrier_threads = threads;
+    warp.barrier_arrive_only = arrive_only;
+    warp.barrier_predicates = 0;
+  } else {
+    const EmulatedThread& first = warp.lanes[__builtin_ctz(warp.at_barrier)];
+    if (first.waiting.number != number || warp.barrier_threads != threads ||
+        warp.barrier_arrive_only != arrive_only) {
+      thread.waiting = {Waiting::For::kWarp, site, 0, number, nullptr, nullptr};
+      reject("divergent barrier: the lanes of its warp are at different ones");
+    }
+  }
+  std::uint32_t result = 0;
+  thread.waiting = {Waiting::For::kWarp, site, 0, number, &result, nullptr};
+  warp.at_barrier |= 1u << thread.lane;
+  warp.barrier_predicates += predicate != 0;
+  if (warp.at_barrier == warp.live) arrive_as_warp(block, thread.warp);
+  if (thread.waiting.what != Waiting::For::kNothing) wait_here(thread);
+  return result;
+}
+
+// All lanes that have not exited are at the barrier.
+void GroupExecutor::arrive_as_warp(EmulatedBlock& block, std::uint32_t warp_index) {
+  Warp& warp = block.warps[warp_index];
+  const std::uint32_t lanes = std::exchange(warp.at_barrier, 0);
+  const Waiting& waiting = warp.lanes[__builtin_ctz(lanes)].waiting;
+  const std::uint32_t number = waiting.number;
+  NumberedBarrier& barrier = block.barriers[number];
+  const bool whole_block = warp.barrier_threads == 0;
+  const std::uint32_t most = (block.thread_count + kWarpSize - 1) / kWarpSize * kWarpSize;
+  const std::uint32_t threads = whole_block ? most : warp.barrier_threads;
+  const auto reject = [&](const std::string& why) {
+    fail(CUDA_ERROR_LAUNCH_FAILED,
+         "warp " + std::to_string(warp_index) + " " + why + std::to_string(number) + ": " +
+             describe_site(waiting.site) + "; the barrier was begun at " +
+             describe_site(barrier.first) + "; " + describe_waiting(block));
+  };
+  if (barrier.arrived == 0) {
+    barrier = {threads, 0, 0, 0, whole_block, waiting.site};
+  } else if (barrier.threads != threads) {
+    reject("comes for " + std::to_string(threads) + " threads, others for " +
+           std::to_string(barrier.threads) + ", to barrier ");
+  } else if ((barrier.warps >> warp_index & 1) != 0) {
+    reject("arrives a second time, before the others have, at barrier ");
+  }
+  barrier.warps |= 1u << warp_index;
+  barrier.arrived += kWarpSize;
+  barrier.predicates += warp.barrier_predicates;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    EmulatedThread& lane = warp.lanes[__builtin_ctz(rest)];
+    if (warp.barrier_arrive_only) {
+      let_go_on(lane);
+    } else {
+      lane.waiting.what = Waiting::For::kNumbered;
+    }
+  }
+  release_if_complete(block, number);
+}
+
+void GroupExecutor::release_if_complete(EmulatedBlock& block, std::uint32_t number) {
+  NumberedBarrier& barrier = block.barriers[number];
+  std::uint32_t expected = barrier.threads;
+  if (barrier.whole_block) {
+    // As __syncthreads: those that have exited are not waited for.
+    for (std::uint32_t w = 0; w * kWarpSize < block.thread_count; ++w) {
+      if (block.warps[w].live == 0 && (barrier.warps >> w & 1) == 0) expected -= kWarpSize;
+    }
+  }
+  if (barrier.arrived < expected) return;
+  const std::uint32_t warps = barrier.warps;
+  barrier.arrived = 0;
+  for (std::uint32_t rest = warps; rest != 0; rest &= rest - 1) {
+    Warp& warp = block.warps[__builtin_ctz(rest)];
+    for (std::uint32_t lanes = warp.live; lanes != 0; lanes &= lanes - 1) {
+      EmulatedThread& thread = warp.lanes[__builtin_ctz(lanes)];
+      if (thread.waiting.what == Waiting::For::kNumbered && thread.waiting.number == number) {
+        *static_cast<std::uint32_t*>(thread.waiting.operand) = barrier.predicates;
+        let_go_on(thread);
+      }
+    }
+  }
+}
+
+void GroupExecutor::on_exit_at_barriers(EmulatedThread& thread) {
+  EmulatedBlock& block = *thread.home;
+  Warp& warp = block.warp_of(thread);
+  if (warp.at_barrier != 0 && warp.at_barrier == warp.live) arrive_as_warp(block, thread.warp);
+  if (warp.live != 0) return;
+  for (std::uint32_t number = 0; number < kBarriersPerBlock; ++number) {
+    if (block.barriers[number].arrived != 0 && block.barriers[number].whole_block) {
+      release_if_complete(block, number);
+    }
+  }
+}
+
 void GroupExecutor::cluster_arrive(EmulatedThread& thread, const Site& site) {
   Cluster& cluster = *thread.home->cluster;
   thread.waiting.site = site;
@@ -63,7 +199,7 @@ void GroupExecutor::cluster_wait(EmulatedThread& thread, const Site& site) {
              " waits at the cluster's barrier without having arrived: " + describe_site(site));
   }
   if (thread.cluster_phase == cluster.phase) {
-    thread.waiting = {Waiting::For::kCluster, site, 0, nullptr, nullptr};
+    thread.waiting = {Waiting::For::kCluster, site, 0, 0, nullptr, nullptr};
     wait_here(thread);
   }
   thread.arrived_at_cluster = false;

@@ -7,7 +7,7 @@ void GroupExecutor::collective(EmulatedThread& thread, const Site& site, std::ui
                                void* operand, CompleteCollective complete) {
   Warp& warp = thread.home->warp_of(thread);
   const std::uint32_t self = 1u << thread.lane;
-  thread.waiting = {Waiting::For::kLanes, site, mask, operand, complete};
+  thread.waiting = {Waiting::For::kLanes, site, mask, 0, operand, complete};
   if ((mask & self) == 0) {
     fail(CUDA_ERROR_LAUNCH_FAILED, name_of(thread) + " is not in the mask of its own " +
                                        site.operation + "; " + describe_waiting(*thread.home));

@@ -54,6 +54,14 @@ std::string GroupExecutor::describe_waiting(const EmulatedBlock& block) const {
         char mask[24];
         std::snprintf(mask, sizeof mask, " mask 0x%08x", thread.waiting.mask);
         where += mask;
+      } else if (thread.waiting.what == Waiting::For::kWarp) {
+        where += ", barrier " + std::to_string(thread.waiting.number) +
+                 ", for the other lanes of the warp";
+      } else if (thread.waiting.what == Waiting::For::kNumbered) {
+        const NumberedBarrier& barrier = block.barriers[thread.waiting.number];
+        where += ", barrier " + std::to_string(thread.waiting.number) + ", where " +
+                 std::to_string(barrier.arrived) + " of " + std::to_string(barrier.threads) +
+                 " threads have arrived";
       }
     }
     auto group = std::find_if(groups.begin(), groups.end(),

@@ -1,6 +1,7 @@
 // What the executor keeps of the threads, warps, blocks and clusters that it runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,11 +21,12 @@ struct Fiber {
 
 // Where a thread waits, and for whom.
 struct Waiting {
-  enum class For { kNothing, kBlock, kLanes, kCluster };
+  enum class For { kNothing, kBlock, kLanes, kCluster, kWarp, kNumbered };
   For what = For::kNothing;
   Site site = {};
-  std::uint32_t mask = 0;
-  void* operand = nullptr;
+  std::uint32_t mask = 0;    // kLanes
+  std::uint32_t number = 0;  // kWarp (for its other lanes, to go to a barrier) and kNumbered
+  void* operand = nullptr;   // kLanes; of kWarp and kNumbered, where the result goes
   CompleteCollective complete = nullptr;
 };
 
@@ -45,6 +47,21 @@ struct Warp {
   EmulatedThread* lanes = nullptr;
   std::uint32_t live = 0;
   std::uint32_t waiting = 0;
+  // Those that have come to a numbered barrier, while the others have not: what they ask for.
+  std::uint32_t at_barrier = 0;
+  std::uint32_t barrier_threads = 0;
+  bool barrier_arrive_only = false;
+  std::uint32_t barrier_predicates = 0;
+};
+
+// One of a block's numbered barriers, while some warps have arrived.
+struct NumberedBarrier {
+  std::uint32_t threads = 0;  // expected
+  std::uint32_t arrived = 0;  // in threads, by whole warps
+  std::uint32_t warps = 0;    // which
+  std::uint32_t predicates = 0;
+  bool whole_block = false;  // it was asked for without a count
+  Site first = {};
 };
 
 // Blocks that share a barrier and each other's shared memory.
@@ -72,6 +89,9 @@ struct EmulatedBlock {
   std::uint32_t barrier_predicates = 0;
   std::uint32_t barrier_result = 0;
   EmulatedThread* barrier_first = nullptr;
+
+  std::array<NumberedBarrier, kBarriersPerBlock> barriers = {};
+  bool barriers_used = false;
 
   Warp& warp_of(const EmulatedThread& thread) { return warps[thread.warp]; }
 };

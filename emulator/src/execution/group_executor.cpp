@@ -136,6 +136,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
   block.live_threads = block.thread_count;
   block.barrier_arrived = block.barrier_predicates = 0;
   block.barrier_first = nullptr;
+  if (std::exchange(block.barriers_used, false)) block.barriers = {};
   if (rank == 0) {
     cluster.live_threads = cluster.count * block.thread_count;
     cluster.arrived = cluster.phase = 0;
@@ -148,7 +149,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
   for (std::uint32_t i = 0; i * kWarpSize < block.thread_count; ++i) {
     const std::uint32_t lanes = std::min(kWarpSize, block.thread_count - i * kWarpSize);
     block.warps[i].live = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
-    block.warps[i].waiting = 0;
+    block.warps[i].waiting = block.warps[i].at_barrier = 0;
   }
 }
 
@@ -286,6 +287,7 @@ void GroupExecutor::on_exit(EmulatedThread& thread) {
     release_barrier(block);
   }
   on_exit_of_lane(block.warp_of(thread), thread.lane);
+  if (block.barriers_used) on_exit_at_barriers(thread);
   on_exit_in_cluster(thread);
   if (block.live_threads == 0) on_exit_of_block(block);
 }

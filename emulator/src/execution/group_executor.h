@@ -36,6 +36,8 @@ class GroupExecutor {
   std::uint32_t block_barrier(EmulatedThread& thread, const Site& site, std::uint32_t predicate);
   void collective(EmulatedThread& thread, const Site& site, std::uint32_t mask, void* operand,
                   CompleteCollective complete);
+  std::uint32_t numbered_barrier(EmulatedThread& thread, const Site& site, std::uint32_t number,
+                                 std::uint32_t threads, bool arrive_only, std::uint32_t predicate);
   void cluster_arrive(EmulatedThread& thread, const Site& site);
   void cluster_wait(EmulatedThread& thread, const Site& site);
   void yield(EmulatedThread& thread);
@@ -70,6 +72,9 @@ class GroupExecutor {
   void on_exit(EmulatedThread& thread);
 
   void release_barrier(EmulatedBlock& block);
+  void arrive_as_warp(EmulatedBlock& block, std::uint32_t warp);
+  void release_if_complete(EmulatedBlock& block, std::uint32_t number);
+  void on_exit_at_barriers(EmulatedThread& thread);
   bool try_complete(Warp& warp, std::uint32_t mask);
   void on_exit_of_lane(Warp& warp, std::uint32_t lane);
   void release_cluster(Cluster& cluster);

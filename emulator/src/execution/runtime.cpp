@@ -27,6 +27,12 @@ struct RuntimeFunctions {
     GroupExecutor::of(thread).fail(static_cast<CUresult>(result),
                                    name_of(of(thread)) + ": " + message);
   }
+  static std::uint32_t numbered_barrier(Thread* thread, const Site* site, std::uint32_t number,
+                                        std::uint32_t threads, std::uint32_t arrive_only,
+                                        std::uint32_t predicate) {
+    return GroupExecutor::of(thread).numbered_barrier(of(thread), *site, number, threads,
+                                                      arrive_only != 0, predicate);
+  }
   static void cluster_arrive(Thread* thread, const Site* site) {
     GroupExecutor::of(thread).cluster_arrive(of(thread), *site);
   }
@@ -47,6 +53,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::fail,
     &RuntimeFunctions::cluster_arrive,
     &RuntimeFunctions::cluster_wait,
+    &RuntimeFunctions::numbered_barrier,
 };
 
 }  // namespace culebra_emu

@@ -14,7 +14,15 @@
 
 #include "culebra_emu/cuda.h"
 
+// The last parameter of a wrapper that can wait or fail: the caller's place, for the emulator's
+// messages. CULEBRA_AND_WHERE has a comma before it.
+#define CULEBRA_WHERE     std::source_location where = std::source_location::current()
+#define CULEBRA_AND_WHERE , CULEBRA_WHERE
+
 #else
+
+#define CULEBRA_WHERE
+#define CULEBRA_AND_WHERE
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

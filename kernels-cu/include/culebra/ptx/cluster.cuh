@@ -38,27 +38,27 @@ __device__ __forceinline__ uint32_t mov_u32_cluster_nctarank() {
 
 // barrier.cluster.arrive.release.aligned: the first half of the cluster's barrier; all threads of
 // the warp call it together. What the thread wrote before is visible behind the others' wait.
-__device__ __forceinline__ void barrier_cluster_arrive_release() {
+__device__ __forceinline__ void barrier_cluster_arrive_release(CULEBRA_WHERE) {
 #ifdef CULEBRA_HOST
-  culebra_emu::barrier_cluster_arrive();
+  culebra_emu::barrier_cluster_arrive(where);
 #else
   CULEBRA_NEEDS_SM_90(asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory"));
 #endif
 }
 
 // barrier.cluster.arrive.relaxed.aligned: the same without making anything visible.
-__device__ __forceinline__ void barrier_cluster_arrive_relaxed() {
+__device__ __forceinline__ void barrier_cluster_arrive_relaxed(CULEBRA_WHERE) {
 #ifdef CULEBRA_HOST
-  culebra_emu::barrier_cluster_arrive();
+  culebra_emu::barrier_cluster_arrive(where);
 #else
   CULEBRA_NEEDS_SM_90(asm volatile("barrier.cluster.arrive.relaxed.aligned;" : :));
 #endif
 }
 
 // barrier.cluster.wait.acquire.aligned: the second half; waits for all threads of the cluster.
-__device__ __forceinline__ void barrier_cluster_wait_acquire() {
+__device__ __forceinline__ void barrier_cluster_wait_acquire(CULEBRA_WHERE) {
 #ifdef CULEBRA_HOST
-  culebra_emu::barrier_cluster_wait();
+  culebra_emu::barrier_cluster_wait(where);
 #else
   CULEBRA_NEEDS_SM_90(asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory"));
 #endif
