@@ -41,7 +41,7 @@ MVN := mvn -q -B -Dstyle.color=never
 
 ARCHS ?= $(shell make/gpu-archs.sh)
 
-.PHONY: build run test native emulator kernels image example install-kernel-tools generate bench gpu-bundle format \
+.PHONY: build run test native emulator kernels image example install-kernel-tools generate bench bench-full gpu-bundle format \
         check-format clean help
 
 build: build/java.stamp ## Build everything this machine can build (the default)
@@ -95,16 +95,23 @@ build/java.stamp: build/java.inputs
 generate: ## Run jextract again over cuda.h into generated/ (needs jextract and the CUDA headers)
 	@generated/generate.sh
 
-build/libculebra-baseline.so: benchmarks/src/main/c/baseline.c
-	@mkdir -p build
-	@$(CC) -std=c11 -O2 -Wall -Wextra -Werror -fPIC -shared $< -o $@
+# The C side of the benchmarks: functions to call, loops to compare with, and a start without Java.
+BENCH_C      := benchmarks/src/main/c
+BENCH_NATIVE := $(addprefix build/bench/,libculebra-callees.so libculebra-loops.so libculebra-driver-loops.so cold-start)
+BENCH_CC      = @mkdir -p $(@D); $(CC) -std=c11 -O2 -Wall -Wextra -Werror $< -o $@
+build/bench/libculebra-callees.so: $(BENCH_C)/callees.c; $(BENCH_CC) -fPIC -shared
+build/bench/libculebra-loops.so: $(BENCH_C)/loops.c; $(BENCH_CC) -fPIC -shared
+build/bench/libculebra-driver-loops.so: $(BENCH_C)/driver_loops.c; $(BENCH_CC) -fPIC -shared
+build/bench/cold-start: $(BENCH_C)/cold_start.c; $(BENCH_CC) -ldl
 
-# Where there is no GPU this shows only that the benchmarks work. BENCH='--only pairs' and such.
-bench: build build/libculebra-baseline.so ## Measure calls, launches and softmax beside C and the JNI peers (BENCH='--only pairs,softmax')
+bench: build $(BENCH_NATIVE) ## Measure calls and kernels for some minutes (BENCH='--only pairs,kernels'); without a GPU kernels in tiny sizes
 	@make/bench.sh $(BENCH)
 
+bench-full: build $(BENCH_NATIVE) ## The same with more rounds, types and shapes: half an hour
+	@make/bench.sh --full $(BENCH)
+
 BUNDLE_ARCHS = $(if $(filter file,$(origin ARCHS)),90a,$(ARCHS))
-gpu-bundle: build build/libculebra-baseline.so ## Pack what a machine with a GPU but no JDK needs to test and measure (ARCHS, default 90a)
+gpu-bundle: build $(BENCH_NATIVE) ## Pack what a machine with a GPU but no JDK needs to test and measure (ARCHS, default 90a)
 	@$(MAKE) -C kernels-cu test-root runner ARCHS='$(BUNDLE_ARCHS)'
 	@make/gpu-bundle.sh '$(BUNDLE_ARCHS)'
 

@@ -56,13 +56,9 @@ run_bench() {
   with_test_root
   CULEBRA_COMMIT=$(sed -n 's/^commit *//p' "$here/BUNDLE")
   export CULEBRA_COMMIT
-  "$java" $quiet -Xmx8g --enable-native-access=ALL-UNNAMED "-Dculebra.baseline=$here/native/libculebra-baseline.so" \
+  "$java" $quiet -Xmx8g --enable-native-access=ALL-UNNAMED "-Dculebra.bench.native=$here/native" \
+    "-Dculebra.torch_peer=$here/bench/torch_peer.py" \
     -cp "$(class_path lib bench)" dev.culebra.benchmarks.Suite --out "$OUT/bench.json" "$@"
-  if command -v python3 >/dev/null 2>&1; then
-    python3 "$here/bench/torch_softmax.py" --into "$OUT/bench.json" "$@"
-  else
-    echo 'torch: no python3 here, not measured'
-  fi
 }
 
 run_sanitize() {
@@ -99,8 +95,10 @@ case $command in
 usage: run info           the driver and the devices it finds
        run demo [...]     next-character prediction on the device
        run test [...]     the Java tests on the device (options of JUnit's console launcher)
-       run bench [...]    calls, launches and softmax, beside C, JNI peers, a device copy, and torch if it is here
-                          (--only calls,pairs,softmax; --smoke for tiny sizes)
+       run bench [...]    kernels and calls, beside C, JNI peers, the device's ceilings, and torch if it is here: about 6
+                          minutes, the most important first; a run that was cut goes on when started again (--full for
+                          all types and more rounds; --only pairs,ceilings,kernels,calls,driver,threads,collectors;
+                          --out FILE; --python COMMAND; --smoke for tiny sizes)
        run sanitize       compute-sanitizer's four tools over the C++ runner of the same kernels
        run cli ...        the culebra command
 Results of test, bench and sanitize go to the folder that OUT names (now $OUT).

@@ -1,6 +1,6 @@
 /**
- * What a call, a launch and a softmax cost. Every figure stands beside one that was taken in the
- * same run on the same machine: the same loop in C, or a device-to-device copy of the same bytes.
+ * What a call, a launch and a kernel cost. Every figure stands beside one that was taken in the
+ * same run on the same machine: the same loop in C, a ceiling of the device, or a peer.
  */
 @NullMarked
 package dev.culebra.benchmarks;

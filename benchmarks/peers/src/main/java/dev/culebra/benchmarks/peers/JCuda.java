@@ -1,7 +1,7 @@
 package dev.culebra.benchmarks.peers;
 
-import dev.culebra.benchmarks.Contender;
-import dev.culebra.benchmarks.LaunchTarget;
+import dev.culebra.benchmarks.calls.Contender;
+import dev.culebra.benchmarks.calls.LaunchTarget;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUfunction;

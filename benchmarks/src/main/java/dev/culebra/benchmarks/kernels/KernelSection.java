@@ -1,0 +1,69 @@
+package dev.culebra.benchmarks.kernels;
+
+import dev.culebra.Context;
+import dev.culebra.DeviceAttribute;
+import dev.culebra.Stream;
+import dev.culebra.benchmarks.session.Section;
+import dev.culebra.benchmarks.session.Session;
+import java.io.IOException;
+import java.util.List;
+
+/** Every problem of every operation. */
+public final class KernelSection implements Section {
+  /** The section's name in results. */
+  public static final String NAME = "kernels";
+
+  private static final List<Operation> OPERATIONS =
+      List.of(new SoftmaxOperation(), new ReductionOperation(), new SoftmaxSweep());
+
+  private final String python;
+
+  /**
+   * @param python the command that starts a Python with torch, or nothing for no peer
+   */
+  public KernelSection(String python) {
+    this.python = python;
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public void measure(Session session) throws IOException {
+    Extent extent = Extent.of(session);
+    Ceilings ceilings = new Ceilings(session);
+    // The emulator has no cache; a few sets are enough to see that they take turns.
+    long l2Bytes =
+        extent == Extent.TINY ? 0 : session.device().attribute(DeviceAttribute.L2_CACHE_SIZE);
+    try (TorchPeer torch = TorchPeer.start(session.isEmulated() ? "" : python);
+        Context context = Context.primary(session.device());
+        Stream stream = context.newStream()) {
+      for (Operation operation : OPERATIONS) {
+        for (Problem problem : operation.problems(extent)) {
+          if (isDone(session, problem, torch)) {
+            continue;
+          }
+          try {
+            ProblemRun.measure(session, problem, context, stream, torch, ceilings, l2Bytes);
+          } catch (RuntimeException e) {
+            if (context.isPoisoned()) {
+              throw e;
+            }
+            session.failed(NAME, problem.name(), "Culebra", "us", Session.reason(e));
+          }
+        }
+      }
+    }
+  }
+
+  private static boolean isDone(Session session, Problem problem, TorchPeer torch) {
+    return session.has(NAME, problem.name(), "Culebra")
+        || (problem.implementations().stream()
+                .allMatch(one -> session.has(NAME, problem.name(), one.who()))
+            && (!problem.isLikeCopy() || session.has(NAME, problem.name(), ProblemRun.COPY))
+            && (!problem.peer().containsKey("op")
+                || torch.name().stream().allMatch(who -> session.has(NAME, problem.name(), who))));
+  }
+}

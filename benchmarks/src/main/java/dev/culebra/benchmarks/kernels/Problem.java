@@ -1,0 +1,82 @@
+package dev.culebra.benchmarks.kernels;
+
+import dev.culebra.Context;
+import dev.culebra.Stream;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One thing to compute, and those who can.
+ *
+ * @param operation what kind of thing, such as {@code softmax}
+ * @param name names it within the file of results
+ * @param parameters of the results' details: type, rows, length
+ * @param inputs filled with random values
+ * @param outputs filled with NaN before and looked at after the timing
+ * @param bytes that have to be moved at least, whatever a kernel really does
+ * @param flops floating point operations
+ * @param ceiling the ceiling that bounds it, by its name in the section of ceilings
+ * @param implementations of ours
+ * @param check whether an output is right
+ * @param peer what the peer is asked, without an entry {@code op} if there is none
+ */
+record Problem(
+    String operation,
+    String name,
+    Map<String, Object> parameters,
+    List<TensorSpec> inputs,
+    List<TensorSpec> outputs,
+    long bytes,
+    double flops,
+    String ceiling,
+    List<Implementation> implementations,
+    Check check,
+    Map<String, Object> peer) {
+
+  /** One of ours. */
+  record Implementation(String who, String kernel, Opener opener) {}
+
+  /** Makes the call, once a problem, so that what is prepared once is not timed. */
+  @FunctionalInterface
+  interface Opener {
+    Call open(Context context);
+  }
+
+  /** Enqueues the operation. */
+  @FunctionalInterface
+  interface Call {
+    void run(Tensors tensors, Stream stream);
+  }
+
+  /** Compares outputs with the truth. */
+  @FunctionalInterface
+  interface Check {
+    Verdict judge(Reader reader);
+  }
+
+  /**
+   * What a check found.
+   *
+   * @param error the largest error, in the measure of the operation
+   * @param allowed how large it may be
+   * @param elements how many elements of outputs were compared
+   */
+  record Verdict(double error, double allowed, long elements) {
+    boolean isRight() {
+      return error <= allowed;
+    }
+  }
+
+  /** Whether a copy of the input is as much to move as the operation. */
+  boolean isLikeCopy() {
+    return inputs.size() == 1
+        && outputs.size() == 1
+        && inputs.getFirst().equals(outputs.getFirst());
+  }
+
+  /** Bytes of one set of inputs and outputs. */
+  long footprint() {
+    return inputs.stream().mapToLong(TensorSpec::bytes).sum()
+        + outputs.stream().mapToLong(TensorSpec::bytes).sum();
+  }
+}

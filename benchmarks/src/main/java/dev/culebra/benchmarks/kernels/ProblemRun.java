@@ -1,0 +1,267 @@
+package dev.culebra.benchmarks.kernels;
+
+import dev.culebra.Context;
+import dev.culebra.DeviceRange;
+import dev.culebra.ElementType;
+import dev.culebra.Stream;
+import dev.culebra.benchmarks.kernels.Problem.Call;
+import dev.culebra.benchmarks.kernels.Problem.Implementation;
+import dev.culebra.benchmarks.kernels.Problem.Verdict;
+import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.session.Session;
+import dev.culebra.benchmarks.statistics.Samples;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One problem: its contenders in turns, round after round, and after the last turn of each the
+ * proof that its timed launches did the work.
+ */
+final class ProblemRun {
+  static final String COPY = "device copy";
+
+  private final Session session;
+  private final Problem problem;
+  private final Context context;
+  private final Stream stream;
+  private final DeviceData data;
+  private final Sets sets;
+  private final EventTimer timer;
+  private int next;
+
+  private ProblemRun(
+      Session session,
+      Problem problem,
+      Context context,
+      Stream stream,
+      DeviceData data,
+      Sets sets) {
+    this.session = session;
+    this.problem = problem;
+    this.context = context;
+    this.stream = stream;
+    this.data = data;
+    this.sets = sets;
+    this.timer = new EventTimer(context, stream);
+  }
+
+  /** One contender: what it is called, how it is run for some samples, and what it took so far. */
+  private static final class Turns {
+    final String who;
+    final Map<String, Object> details = new LinkedHashMap<>();
+    final List<Double> micros = new ArrayList<>();
+    Optional<Call> call = Optional.empty();
+    int repeats;
+
+    Turns(String who) {
+      this.who = who;
+    }
+
+    double[] samples() {
+      return micros.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+  }
+
+  /** Measures every contender that has no result yet. */
+  static void measure(
+      Session session,
+      Problem problem,
+      Context context,
+      Stream stream,
+      TorchPeer torch,
+      Ceilings ceilings,
+      long l2Bytes)
+      throws IOException {
+    DeviceData data = new DeviceData(context, stream);
+    try (Sets sets = Sets.of(problem, context, stream, data, l2Bytes)) {
+      new ProblemRun(session, problem, context, stream, data, sets).measure(torch, ceilings);
+    }
+    // Peers in other processes want the memory next.
+    context.trimMemory();
+  }
+
+  private void measure(TorchPeer torch, Ceilings ceilings) throws IOException {
+    sets.reader(0).requireInput(0, 0, (int) Math.min(problem.inputs().getFirst().elements(), 4096));
+    List<Turns> contenders = new ArrayList<>();
+    for (Implementation implementation : problem.implementations()) {
+      open(implementation).ifPresent(contenders::add);
+    }
+    if (problem.isLikeCopy() && !isMeasured(COPY)) {
+      Turns copy = new Turns(COPY);
+      copy.call = Optional.of(ProblemRun::copy);
+      copy.repeats = repeats(copy);
+      contenders.add(copy);
+    }
+    openPeer(torch).ifPresent(contenders::add);
+
+    int rounds = Extent.rounds(session.scale());
+    for (int round = 0; round < rounds && !contenders.isEmpty(); round++) {
+      boolean last = round == rounds - 1;
+      List<Turns> out = new ArrayList<>();
+      for (Turns turns : contenders) {
+        try {
+          take(turns, torch, last);
+        } catch (RuntimeException e) {
+          if (context.isPoisoned()) {
+            throw e;
+          }
+          failed(turns.who, Session.reason(e));
+          out.add(turns);
+        }
+      }
+      contenders.removeAll(out);
+    }
+    torch.close(problem);
+    for (Turns turns : contenders) {
+      report(turns, ceilings);
+    }
+  }
+
+  private boolean isMeasured(String who) {
+    return session.has(KernelSection.NAME, problem.name(), who);
+  }
+
+  private Optional<Turns> open(Implementation implementation) throws IOException {
+    if (isMeasured(implementation.who())) {
+      return Optional.empty();
+    }
+    Turns turns = new Turns(implementation.who());
+    try {
+      turns.call = Optional.of(implementation.opener().open(context));
+      turns.details.put("kernel", implementation.kernel());
+      turns.repeats = repeats(turns);
+      return Optional.of(turns);
+    } catch (RuntimeException e) {
+      if (context.isPoisoned()) {
+        throw e;
+      }
+      failed(implementation.who(), Session.reason(e));
+      return Optional.empty();
+    }
+  }
+
+  /** At least so many that the samples of one turn use every set. */
+  private int repeats(Turns turns) {
+    int samples = Extent.samples(session.scale());
+    int toUseAll = Math.ceilDiv(sets.count(), samples);
+    int longEnough = session.isEmulated() ? 1 : timer.repeats(() -> enqueue(turns));
+    return Math.max(longEnough, toUseAll);
+  }
+
+  private Optional<Turns> openPeer(TorchPeer torch) throws IOException {
+    if (!problem.peer().containsKey("op") || torch.name().isEmpty()) {
+      return Optional.empty();
+    }
+    String who = torch.name().get();
+    if (isMeasured(who)) {
+      return Optional.empty();
+    }
+    try {
+      torch.open(problem, sets.count());
+      return Optional.of(new Turns(who));
+    } catch (RuntimeException e) {
+      failed(who, Session.reason(e));
+      return Optional.empty();
+    }
+  }
+
+  private void enqueue(Turns turns) {
+    turns.call.orElseThrow().run(sets.set(next), stream);
+    next = (next + 1) % sets.count();
+  }
+
+  private void take(Turns turns, TorchPeer torch, boolean last) throws IOException {
+    int samples = Extent.samples(session.scale());
+    if (turns.call.isEmpty()) {
+      turns.details.putAll(torch.take(problem, samples, turns.micros));
+      return;
+    }
+    next = 0;
+    sets.poison();
+    for (double micros : timer.microseconds(samples, turns.repeats, () -> enqueue(turns))) {
+      turns.micros.add(micros);
+    }
+    if (last) {
+      prove(turns);
+    }
+  }
+
+  private void prove(Turns turns) {
+    sets.requireWritten(data, sets.count());
+    turns.details.put("repeats", turns.repeats);
+    turns.details.put("buffers", sets.count());
+    turns.details.put("seed", sets.seed());
+    int looked = sets.count() - 1;
+    if (turns.who.equals(COPY)) {
+      proveCopy(looked, turns);
+      return;
+    }
+    Verdict verdict = problem.check().judge(sets.reader(looked));
+    if (!verdict.isRight()) {
+      throw new IllegalStateException(
+          "the result is wrong: error %.3g, allowed %.3g"
+              .formatted(verdict.error(), verdict.allowed()));
+    }
+    turns.details.put("error", verdict.error());
+    turns.details.put("allowed_error", verdict.allowed());
+    turns.details.put("checked_elements", verdict.elements());
+  }
+
+  private void proveCopy(int set, Turns turns) {
+    int count = (int) Math.min(problem.inputs().getFirst().elements(), 1 << 16);
+    Reader reader = sets.reader(set);
+    if (!Arrays.equals(reader.input(0, 0, count), reader.output(0, 0, count))) {
+      throw new IllegalStateException("the copy differs from what was copied");
+    }
+    turns.details.put("checked_elements", count);
+  }
+
+  private static void copy(Tensors tensors, Stream stream) {
+    copy(tensors, tensors.inputs().getFirst().type(), stream);
+  }
+
+  private static <E extends ElementType<E>> void copy(
+      Tensors tensors, ElementType<E> type, Stream stream) {
+    DeviceRange<E> to = tensors.out(0, type).range();
+    to.copyFromAsync(tensors.in(0, type).range(), stream);
+  }
+
+  private void failed(String who, String reason) throws IOException {
+    session.failed(KernelSection.NAME, problem.name(), who, "us", reason);
+  }
+
+  private void report(Turns turns, Ceilings ceilings) throws IOException {
+    double[] micros = turns.samples();
+    double seconds = Samples.median(micros) * 1e-6;
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("operation", problem.operation());
+    details.putAll(problem.parameters());
+    details.put("bytes", problem.bytes());
+    details.put("flops", problem.flops());
+    details.put("ceiling", problem.ceiling());
+    details.putAll(turns.details);
+    if (!session.isEmulated()) {
+      ceilings.impossible(problem, seconds).ifPresent(reason -> details.put("implausible", reason));
+    }
+    Result result =
+        Result.of(
+            new Result.Key(KernelSection.NAME, problem.name(), turns.who), "us", micros, details);
+    session.results().put(result);
+    System.out.printf(
+        "%-40s %-16s %10.1f us  %8.1f GB/s%s%s%s%n",
+        problem.name(),
+        turns.who,
+        seconds * 1e6,
+        problem.bytes() / seconds / 1e9,
+        problem.flops() / seconds > 1e12
+            ? "  %.0f TFLOP/s".formatted(problem.flops() / seconds / 1e12)
+            : "",
+        result.isNoisy() ? "  NOISY" : "",
+        details.containsKey("implausible") ? "  IMPLAUSIBLE" : "");
+  }
+}

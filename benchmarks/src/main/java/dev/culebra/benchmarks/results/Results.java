@@ -1,0 +1,123 @@
+package dev.culebra.benchmarks.results;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A file of results, read. */
+public final class Results {
+  /** The number of the form that this class knows. */
+  static final long SCHEMA = 2;
+
+  private final Path file;
+  private final String scale;
+  private final boolean complete;
+  private final List<Map<String, @Nullable Object>> runs;
+  private final List<Result> results;
+
+  private Results(
+      Path file,
+      String scale,
+      boolean complete,
+      List<Map<String, @Nullable Object>> runs,
+      List<Result> results) {
+    this.file = file;
+    this.scale = scale;
+    this.complete = complete;
+    this.runs = runs;
+    this.results = results;
+  }
+
+  /**
+   * Reads a file and holds it to the schema.
+   *
+   * @throws IOException naming the file and what is wrong with it
+   */
+  @SuppressWarnings("unchecked") // the schema was checked
+  public static Results read(Path file) throws IOException {
+    Object root = Json.read(file);
+    List<String> problems = schema().problems(root);
+    if (!problems.isEmpty()) {
+      throw new IOException(
+          file + " is no file of results: " + String.join("; ", problems.subList(0, 1)));
+    }
+    Map<String, Object> map = (Map<String, Object>) Objects.requireNonNull(root);
+    List<Result> results = new ArrayList<>();
+    for (Object result : (List<Object>) Objects.requireNonNull(map.get("results"))) {
+      results.add(Result.fromJson((Map<String, @Nullable Object>) result));
+    }
+    return new Results(
+        file,
+        (String) Objects.requireNonNull(map.get("scale")),
+        (Boolean) Objects.requireNonNull(map.get("complete")),
+        (List<Map<String, @Nullable Object>>) Objects.requireNonNull(map.get("runs")),
+        results);
+  }
+
+  /** What every file of results is held to. */
+  static SchemaCheck schema() {
+    try (InputStream in =
+        Objects.requireNonNull(Results.class.getResourceAsStream("results.schema.json"))) {
+      return new SchemaCheck(Json.read(in));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public Path file() {
+    return file;
+  }
+
+  /** How much was measured: smoke, short or full. */
+  public String scale() {
+    return scale;
+  }
+
+  /** Whether the run came to its end. */
+  public boolean isComplete() {
+    return complete;
+  }
+
+  /** Where, with what and when; more than one if a run was resumed. */
+  public List<Map<String, @Nullable Object>> runs() {
+    return runs;
+  }
+
+  public List<Result> all() {
+    return results;
+  }
+
+  /** The results of a section, in the order they were measured. */
+  public List<Result> of(String section) {
+    return results.stream().filter(result -> result.key().section().equals(section)).toList();
+  }
+
+  public Optional<Result> find(Result.Key key) {
+    return results.stream().filter(result -> result.key().equals(key)).findFirst();
+  }
+
+  /** Something that a run says of itself, as text: {@code about("device", "name")}. */
+  public String about(String... path) {
+    return text(runs.getFirst(), path);
+  }
+
+  static String text(Map<String, @Nullable Object> run, String... path) {
+    Object value = run;
+    for (String name : path) {
+      value = value instanceof Map<?, ?> map ? map.get(name) : null;
+    }
+    return value == null ? "" : value.toString();
+  }
+
+  /** Whether the device was the emulator: its kernel times say nothing. */
+  public boolean isEmulated() {
+    return Boolean.parseBoolean(about("device", "emulator"));
+  }
+}

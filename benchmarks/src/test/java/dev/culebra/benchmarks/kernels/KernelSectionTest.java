@@ -1,0 +1,178 @@
+package dev.culebra.benchmarks.kernels;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.culebra.Context;
+import dev.culebra.Device;
+import dev.culebra.ElementType;
+import dev.culebra.Stream;
+import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.results.Results;
+import dev.culebra.benchmarks.results.ResultsFile;
+import dev.culebra.benchmarks.session.Machine;
+import dev.culebra.benchmarks.session.Scale;
+import dev.culebra.benchmarks.session.Session;
+import dev.culebra.bindings.DriverProbe;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the harness where a driver is, which may be the emulator. */
+class KernelSectionTest {
+  @TempDir Path folder;
+
+  private Session session() throws Exception {
+    Device device = Device.of(0);
+    return new Session(
+        ResultsFile.open(
+            folder.resolve("bench.json"), "smoke", Machine.about(DriverProbe.run(), device)),
+        Scale.SMOKE,
+        device);
+  }
+
+  @Test
+  void everyProblemIsMeasuredAndProvedAndTheFileFitsTheSchema() throws Exception {
+    Session session = session();
+    new CeilingSection().measure(session);
+    new KernelSection("").measure(session);
+
+    Results read = Results.read(session.results().file());
+    assertEquals(List.of(), session.results().failures());
+    assertTrue(read.of(Ceilings.SECTION).size() >= 3);
+    for (Result result : read.of(KernelSection.NAME)) {
+      assertTrue(result.number("checked_elements").orElse(0.0) > 0, result.key().toString());
+    }
+    assertTrue(
+        read.find(new Result.Key(KernelSection.NAME, "softmax f32 37 x 1000", "Culebra safe"))
+            .isPresent());
+  }
+
+  /** Whatever is wrong with a contender, it gets a reason and no time. */
+  @Test
+  void cheatsAreCaught() throws Exception {
+    Session session = session();
+    measure(session, "launches nothing", (tensors, stream) -> {});
+    measure(
+        session,
+        "writes zeros",
+        (tensors, stream) -> tensors.outputs().getFirst().range().zero(stream));
+    measure(
+        session,
+        "copies",
+        (tensors, stream) ->
+            tensors
+                .out(0, ElementType.F32)
+                .range()
+                .copyFromAsync(tensors.in(0, ElementType.F32).range(), stream));
+    measure(
+        session,
+        "leaves the last element",
+        (tensors, stream) -> {
+          var in = tensors.in(0, ElementType.F32).range();
+          long most = in.length() - 1;
+          tensors
+              .out(0, ElementType.F32)
+              .range()
+              .view(0, most)
+              .copyFromAsync(in.view(0, most), stream);
+        });
+
+    assertReason(session, "launches nothing", "still NaN");
+    assertReason(session, "writes zeros", "wrong");
+    assertReason(session, "leaves the last element", "2 are still NaN");
+    Result right =
+        session
+            .results()
+            .find(new Result.Key(KernelSection.NAME, "copies", "Culebra"))
+            .orElseThrow();
+    assertTrue(right.failure().isEmpty(), () -> right.failure().orElse(""));
+  }
+
+  private static void assertReason(Session session, String problem, String expected) {
+    String reason =
+        session
+            .results()
+            .find(new Result.Key(KernelSection.NAME, problem, "Culebra"))
+            .flatMap(Result::failure)
+            .orElse("no failure");
+    assertTrue(reason.contains(expected), reason);
+  }
+
+  /** Contenders for a copy. */
+  private static void measure(Session session, String name, Problem.Call call) throws Exception {
+    TensorSpec tensor = TensorSpec.of(ElementType.F32, 10L, 100L);
+    Problem problem =
+        new Problem(
+            "copy",
+            name,
+            Map.of("type", "f32", "rows", 10L, "length", 100L),
+            List.of(tensor),
+            List.of(tensor),
+            2 * tensor.bytes(),
+            0,
+            Ceilings.COPY,
+            List.of(new Problem.Implementation("Culebra", "none", context -> call)),
+            reader ->
+                RowCheck.judge(
+                    reader,
+                    10,
+                    100,
+                    100,
+                    row -> row,
+                    (actual, truth, row) -> {
+                      double worst = 0;
+                      for (int i = 0; i < truth.length; i++) {
+                        worst = Math.max(worst, Math.abs(actual[i] - truth[i]));
+                      }
+                      return worst;
+                    },
+                    0),
+            Map.of());
+    try (Context context = Context.primary(session.device());
+        Stream stream = context.newStream();
+        TorchPeer none = TorchPeer.start("")) {
+      ProblemRun.measure(session, problem, context, stream, none, new Ceilings(session), 0);
+    }
+  }
+
+  @Test
+  void hostAndDeviceMakeTheSameRandomValues() throws Exception {
+    try (Context context = Context.primary(Device.of(0));
+        Stream stream = context.newStream();
+        var f32 = context.allocate(ElementType.F32, 1000, stream);
+        var bf16 = context.allocate(ElementType.BF16, 1000, stream)) {
+      RandomValues values = new RandomValues(-7);
+      DeviceData data = new DeviceData(context, stream);
+      data.fill(f32, values);
+      data.fill(bf16, values);
+      float[] single = new float[1000];
+      f32.copyTo(single);
+      float[] widened = new float[1000];
+      bf16.widenTo(widened);
+      int different = 0;
+      for (int i = 0; i < 1000; i++) {
+        assertEquals(values.at(i, TensorSpec.storage(ElementType.F32)), single[i]);
+        assertEquals(values.at(i, TensorSpec.storage(ElementType.BF16)), widened[i]);
+        assertTrue(single[i] >= -8 && single[i] < 8);
+        different += single[i] != single[0] ? 1 : 0;
+      }
+      assertTrue(different > 990);
+      assertEquals(0, data.countNan(f32));
+      f32.view(3, 5).fill(Double.NaN, stream);
+      assertEquals(2, data.countNan(f32));
+    }
+  }
+
+  @Test
+  void aMissingPythonIsNoPeer() {
+    System.setProperty(TorchPeer.SCRIPT_PROPERTY, "nowhere.py");
+    try (TorchPeer peer = TorchPeer.start("no-such-python")) {
+      assertTrue(peer.name().isEmpty());
+    } finally {
+      System.clearProperty(TorchPeer.SCRIPT_PROPERTY);
+    }
+  }
+}

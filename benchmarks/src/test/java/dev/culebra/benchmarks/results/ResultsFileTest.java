@@ -1,0 +1,139 @@
+package dev.culebra.benchmarks.results;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ResultsFileTest {
+  private static final Result.Key FIRST = new Result.Key("pairs", "call", "Culebra");
+  private static final Result.Key SECOND = new Result.Key("kernels", "sum", "Culebra");
+
+  @TempDir Path folder;
+  private Path file;
+
+  @BeforeEach
+  void name() {
+    file = folder.resolve("bench.json");
+  }
+
+  private ResultsFile open(String commit) throws IOException {
+    return ResultsFile.open(file, "short", Runs.of(commit));
+  }
+
+  private static Result pairs() {
+    return Result.ofPairs(
+        FIRST, "ns", new double[] {1, 2, 4}, new double[] {2, 4, 8}, Map.of("group", "call"));
+  }
+
+  @Test
+  void whatIsWrittenFitsTheSchemaAndComesBack() throws Exception {
+    ResultsFile results = open("abc");
+    results.put(pairs());
+    results.put(Result.failed(SECOND, "us", "no \"torch\" here"));
+    results.note("spin_ns", List.of(1.5, 2.0));
+
+    assertEquals(List.of(), Results.schema().problems(Json.read(file)));
+    Results read = Results.read(file);
+    assertFalse(read.isComplete());
+    assertEquals("GPU <7>", read.about("device", "name"));
+    assertEquals(2, read.all().size());
+    Result first = read.find(FIRST).orElseThrow();
+    assertArrayEquals(new double[] {2, 4, 8}, first.samples());
+    assertArrayEquals(new double[] {1, 2, 4}, first.baseline());
+    assertEquals(2, first.ratio().median());
+    assertEquals("call", first.text("group").orElseThrow());
+    assertEquals("no \"torch\" here", read.find(SECOND).orElseThrow().failure().orElseThrow());
+    assertFalse(Files.exists(folder.resolve("bench.json.new")));
+  }
+
+  @Test
+  void aRunThatWasCutIsGoneOnWith() throws Exception {
+    open("abc").put(pairs());
+    ResultsFile again = open("abc");
+    assertTrue(again.isContinued());
+    assertTrue(again.find(FIRST).isPresent());
+    again.put(Result.of(SECOND, "us", new double[] {3}, Map.of()));
+    again.complete();
+
+    Results read = Results.read(file);
+    assertTrue(read.isComplete());
+    assertEquals(2, read.runs().size());
+    assertEquals(0, read.find(FIRST).orElseThrow().run());
+    assertEquals(1, read.find(SECOND).orElseThrow().run());
+  }
+
+  @Test
+  void datesAndClocksMayDifferWhenGoingOn() throws Exception {
+    ResultsFile results = open("abc");
+    results.put(pairs());
+    results.note("clocks", List.of(Map.of("clocks.sm", "1980 MHz")));
+    Map<String, Object> later = new LinkedHashMap<>(Runs.of("abc"));
+    later.put("date", "2026-02-02T03:04:05Z");
+    assertTrue(ResultsFile.open(file, "short", later).isContinued());
+  }
+
+  @Test
+  void completeForeignAndUnnamedResultsAreMovedAsideNotLost() throws Exception {
+    ResultsFile results = open("abc");
+    results.put(pairs());
+    results.complete();
+    assertFalse(open("abc").isContinued());
+    assertEquals(1, Results.read(folder.resolve("bench-2026-01-02T030405Z.json")).all().size());
+
+    assertFalse(open("other").isContinued());
+    open("abc-dirty").put(pairs());
+    assertFalse(open("abc-dirty").isContinued());
+    open("unknown").put(pairs());
+    assertFalse(open("unknown").isContinued());
+    assertFalse(ResultsFile.open(file, "full", Runs.of("unknown")).isContinued());
+    Files.writeString(file, "{");
+    assertFalse(open("abc").isContinued());
+    assertTrue(Files.exists(folder.resolve("bench-unreadable.json")));
+    try (var files = Files.list(folder)) {
+      assertEquals(9, files.count(), "every file is still there");
+    }
+  }
+
+  @Test
+  void aLaterRoundAddsSamples() throws Exception {
+    ResultsFile results = open("abc");
+    results.put(Result.of(SECOND, "us", new double[] {3}, Map.of("rounds", 1)));
+    results.put(results.find(SECOND).orElseThrow().plus(4, 5).with("rounds", 2));
+    Result read = Results.read(file).find(SECOND).orElseThrow();
+    assertArrayEquals(new double[] {3, 4, 5}, read.samples());
+    assertEquals(2, read.number("rounds").orElseThrow());
+  }
+
+  @Test
+  void whatDoesNotFitTheSchemaIsRefusedWithItsPlace() throws Exception {
+    open("abc").put(pairs());
+    String text = Files.readString(file);
+    refuse(text.replace("\"schema\" : 2", "\"schema\" : 1"), "$.schema is 1, not 2");
+    refuse(text.replace("\"unit\" : \"ns\"", "\"unit\" : \"hours\""), "results[0].unit is hours");
+    refuse(text.replace("\"who\"", "\"whom\""), "$.results[0]");
+    refuse(text.replaceAll("\"samples\" : \\[[^]]*]", "\"samples\" : [ 0.0 ]"), "not more than 0");
+    refuse(text.replaceAll("\"samples\" : \\[[^]]*]", "\"samples\" : [ ]"), "fewer than 1");
+    refuse(text.replace("\"group\"", "\"grope\""), "details.grope is not known");
+    refuse("[]", "not of type object");
+    refuse("{", "not JSON");
+  }
+
+  private void refuse(String text, String expected) throws IOException {
+    Files.writeString(file, text);
+    String message = assertThrows(IOException.class, () -> Results.read(file)).toString();
+    assertTrue(message.contains(expected), message);
+    assertTrue(message.contains("bench.json"), message);
+  }
+}

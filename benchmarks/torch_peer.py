@@ -1,0 +1,171 @@
+"""torch as a peer of the kernel benchmarks: answers requests of the Java suite, a line of JSON each.
+
+    {"ask": "name"}                                             -> {"name": "torch 2.11.0"}
+    {"ask": "open", "op": ..., "type": ..., "rows": ..., "length": ..., "sets": ...}   allocates, fills, warms up
+    {"ask": "take", "samples": n}                               -> {"us": [...], "repeats": ..., "buffers": ..., ...}
+    {"ask": "close"}                                            gives the memory back
+
+An answer {"failed": reason} says why not. An operation is a function of a matrix; its entry in OPERATIONS has how its
+result is compared with float64. Inputs have the distribution of the suite's: uniform in [-8, 8).
+"""
+
+import json
+import math
+import os
+import sys
+
+SAMPLE_MICROS = 300
+CHECKED_ELEMENTS = 1 << 22
+
+
+def relative_error(actual, truth):
+    return ((actual.double() - truth).abs() / truth.abs().clamp(min=1e-300)).max().item()
+
+
+class Softmax:
+    """Along the last axis."""
+
+    def __init__(self, torch, request):
+        self.call = torch.log_softmax if request.get("log") else torch.softmax
+        self.torch = torch
+
+    def output(self, x):
+        return self.torch.empty_like(x)
+
+    def run(self, x, out):
+        self.call(x, -1, out=out)
+
+    def error(self, x, out):
+        rows = max(1, min(x.shape[0], CHECKED_ELEMENTS // x.shape[1]))
+        return relative_error(out[:rows], self.call(x[:rows].double(), -1)), rows * x.shape[1]
+
+
+class Reduction:
+    """Of the last axis, or of all elements. The error is a part of the sum of magnitudes."""
+
+    def __init__(self, torch, request):
+        self.torch = torch
+        self.axis = (-1,) if request["axis"] == "last" else (0, 1)
+        self.op = request["op"]
+        self.type = torch.float32 if request["type"] != "f64" else torch.float64
+
+    def output(self, x):
+        shape = (x.shape[0],) if self.axis == (-1,) else ()
+        return self.torch.empty(shape, device=x.device, dtype=x.dtype if self.op == "max" else self.type)
+
+    def run(self, x, out):
+        if self.op == "max":
+            self.torch.amax(x, self.axis, out=out)
+        elif self.op == "mean":
+            self.torch.mean(x, self.axis, dtype=self.type, out=out)
+        else:
+            self.torch.sum(x, self.axis, dtype=self.type, out=out)
+
+    def error(self, x, out):
+        part = x[:1] if self.axis == (-1,) else x
+        got = out[:1] if self.axis == (-1,) else out
+        if self.op == "max":
+            return (got.double() - part.amax(self.axis).double()).abs().max().item(), part.numel()
+        value = got.double() * (part.numel() // got.numel() if self.op == "mean" else 1)
+        truth = part.sum(self.axis, dtype=self.torch.float64)
+        magnitudes = part.abs().sum(self.axis, dtype=self.torch.float64)
+        return ((value - truth).abs() / magnitudes).max().item(), part.numel()
+
+
+OPERATIONS = {"softmax": Softmax, "sum": Reduction, "max": Reduction, "mean": Reduction}
+
+
+class Peer:
+    def __init__(self, torch):
+        self.torch = torch
+        self.generator = torch.Generator(device="cuda").manual_seed(int.from_bytes(os.urandom(7), "little"))
+        self.inputs = self.outputs = self.operation = None
+        self.next = 0
+        self.repeats = 1
+
+    def name(self, _):
+        return {"name": "torch " + self.torch.__version__.split("+")[0]}
+
+    def open(self, request):
+        torch = self.torch
+        dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}[request["type"]]
+        self.operation = OPERATIONS[request["op"]](torch, request)
+        shape = (request["rows"], request["length"])
+        self.inputs = [
+            torch.rand(shape, device="cuda", generator=self.generator).mul_(16).sub_(8).to(dtype)
+            for _ in range(request["sets"])
+        ]
+        self.outputs = [self.operation.output(x) for x in self.inputs]
+        self.next = 0
+        self.measure(1, 3)
+        once = self.measure(1, 4)[0]
+        self.repeats = max(min(400, math.ceil(SAMPLE_MICROS / once)), -(-request["sets"] // 6))
+        return {}
+
+    def run(self):
+        self.operation.run(self.inputs[self.next], self.outputs[self.next])
+        self.next = (self.next + 1) % len(self.inputs)
+
+    def measure(self, samples, repeats):
+        """All is queued before the first is waited for: the device does not wait for a launch that is fast enough."""
+        torch = self.torch
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(samples + 1)]
+        for _ in range(min(repeats, 20)):
+            self.run()
+        events[0].record()
+        for event in events[1:]:
+            for _ in range(repeats):
+                self.run()
+            event.record()
+        torch.cuda.synchronize()
+        return [a.elapsed_time(b) * 1e3 / repeats for a, b in zip(events, events[1:])]
+
+    def take(self, request):
+        for out in self.outputs:
+            out.fill_(math.nan)
+        micros = self.measure(request["samples"], self.repeats)
+        if any(bool(out.isnan().any()) for out in self.outputs):
+            return {"failed": "NaN is left where the timed calls had to write"}
+        error, elements = self.operation.error(self.inputs[0], self.outputs[0])
+        return {
+            "us": micros,
+            "repeats": self.repeats,
+            "buffers": len(self.inputs),
+            "error": error,
+            "checked_elements": elements,
+        }
+
+    def close(self, _):
+        self.inputs = self.outputs = self.operation = None
+        self.torch.cuda.empty_cache()
+        return {}
+
+
+def answer(peer, request):
+    try:
+        return {"name": peer.name, "open": peer.open, "take": peer.take, "close": peer.close}[request["ask"]](request)
+    except Exception as e:  # the suite goes on with whoever is left
+        peer.close({})
+        return {"failed": (type(e).__name__ + ": " + str(e)).splitlines()[0]}
+
+
+def main():
+    # What torch and its libraries print must not come between the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    peer, reason = None, None
+    try:
+        import torch
+
+        if torch.cuda.is_available():
+            peer = Peer(torch)
+        else:
+            reason = "torch has no device here"
+    except ImportError:
+        reason = "torch is not installed here"
+    for line in sys.stdin:
+        print(json.dumps({"failed": reason} if peer is None else answer(peer, json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
