@@ -35,6 +35,7 @@ class ReduceChecks {
     special_rows();
     all_elements(5 * 1024 + 77, 1024);
     all_elements(1024, 1024);
+    short_blocks();
     if (op_ == Op::kSum) {
       cancellation();
       cancellation_between_chunks();
@@ -48,12 +49,14 @@ class ReduceChecks {
   }
 
   std::vector<Result> reduce(const std::vector<Storage>& in, std::size_t offset, int64_t rows,
-                             int64_t length, int64_t stride, double divisor, unsigned grid) {
+                             int64_t length, int64_t stride, double divisor, unsigned grid,
+                             unsigned block = 0) {
     const DeviceArray<Storage> device_in(bench_.driver, in);
     const DeviceArray<Result> out(bench_.driver, poison<Result>(rows));
     const ReduceParams params{out.at(0), device_in.at(offset),        rows,   length,
                               stride,    int64_t(in.size() - offset), divisor};
-    bench_.launch(symbol_, grid, bench_.root.kernel(symbol_).max_threads, 0, params);
+    bench_.launch(symbol_, grid, block ? block : bench_.root.kernel(symbol_).max_threads, 0,
+                  params);
     return out.read();
   }
 
@@ -115,6 +118,21 @@ class ReduceChecks {
                   "%s: +inf among ones gives %g", symbol_.c_str(), with(kInfinite));
     bench_.expect(with(-kInfinite) == (op_ == Op::kMax ? 1.0 : -kInfinite),
                   "%s: -inf among ones gives %g", symbol_.c_str(), with(-kInfinite));
+  }
+
+  // The host gives a short row the whole warps that it fills.
+  void short_blocks() {
+    constexpr int64_t kPerWarp = 32 * 16 / sizeof(Storage);
+    for (const unsigned warps : {1u, 2u, 3u, 5u}) {
+      for (const int64_t length : {int64_t(1), kPerWarp - 1, warps * kPerWarp}) {
+        const std::vector<Storage> in = elements(2 * length);
+        const std::vector<Result> wanted = reduce(in, 0, 2, length, length, 1.0, 2);
+        const std::vector<Result> got = reduce(in, 0, 2, length, length, 1.0, 2, 32 * warps);
+        bench_.expect(same_bits(got[0], wanted[0]) && same_bits(got[1], wanted[1]),
+                      "%s: other bits with %u warps, length %ld", symbol_.c_str(), warps,
+                      long(length));
+      }
+    }
   }
 
   // Chunks of a fixed length, the last one short, then their results as one row. What lies between

@@ -17,6 +17,7 @@ struct Shape {
   int64_t rows, length, in_stride, out_stride;
   std::size_t in_offset, out_offset;  // elements before the first row
   unsigned grid;
+  unsigned block = 0;  // threads; 0: as many as the kernel allows
 };
 
 const Shape kShapes[] = {
@@ -47,6 +48,7 @@ class SoftmaxChecks {
       compare_huge();
     }
     placement();
+    short_blocks();
   }
 
  private:
@@ -70,7 +72,8 @@ class SoftmaxChecks {
                                shape.rows,     shape.length,
                                stride,         shape.in_stride,
                                scale};
-    bench_.launch(symbol_, shape.grid, bench_.root.kernel(symbol_).max_threads, 0, params);
+    const unsigned block = shape.block ? shape.block : bench_.root.kernel(symbol_).max_threads;
+    bench_.launch(symbol_, shape.grid, block, 0, params);
 
     const std::vector<Storage> after = out.read();
     std::vector<Storage> result;
@@ -182,6 +185,23 @@ class SoftmaxChecks {
     same("in place, strided and unaligned", softmax(rows, shifted, 1.0, true));
     same("strided and unaligned", softmax(rows, shifted, 1.0, false));
     same("aligned, one block for all rows", softmax(rows, aligned, 1.0, false));
+  }
+
+  // The host gives a short row the whole warps that it fills.
+  void short_blocks() {
+    constexpr int64_t kPerWarp = 32 * 16 / sizeof(Storage);
+    for (const unsigned warps : {1u, 2u, 3u, 5u}) {
+      for (const int64_t length : {int64_t(1), kPerWarp - 1, warps * kPerWarp}) {
+        const std::vector<Storage> rows = logits(2 * length);
+        Shape shape{2, length, length, length, 0, 0, 2};
+        const std::vector<Storage> wanted = softmax(rows, shape, 1.0, false);
+        shape.block = 32 * warps;
+        const std::vector<Storage> got = softmax(rows, shape, 1.0, false);
+        bench_.expect(std::memcmp(got.data(), wanted.data(), wanted.size() * sizeof(Storage)) == 0,
+                      "%s: other bits with %u warps, length %ld", symbol_.c_str(), warps,
+                      long(length));
+      }
+    }
   }
 
   Bench& bench_;

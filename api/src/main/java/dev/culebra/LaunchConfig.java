@@ -82,6 +82,16 @@ public record LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicShared
     return new LaunchConfig(blocks, blockThreads, dynamicSharedBytes);
   }
 
+  /**
+   * The same with another block.
+   *
+   * @param threads threads of a block
+   * @return the configuration
+   */
+  public LaunchConfig withBlockThreads(Dim3 threads) {
+    return new LaunchConfig(gridBlocks, threads, dynamicSharedBytes);
+  }
+
   private static void requirePositive(String what, String unit, Dim3 size) {
     requirePositive(what + ".x", unit, size.x());
     requirePositive(what + ".y", unit, size.y());

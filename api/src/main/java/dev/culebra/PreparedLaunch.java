@@ -63,9 +63,9 @@ public final class PreparedLaunch {
   private int gridX;
   private int gridY;
   private int gridZ;
-  private final int blockX;
-  private final int blockY;
-  private final int blockZ;
+  private int blockX;
+  private int blockY;
+  private int blockZ;
   private final int sharedBytes;
 
   PreparedLaunch(Kernel kernel, LaunchConfig config) {
@@ -157,6 +157,22 @@ public final class PreparedLaunch {
     gridX = blocks.x();
     gridY = blocks.y();
     gridZ = blocks.z();
+  }
+
+  /**
+   * Changes the block for the launches to come.
+   *
+   * @param threads threads of a block
+   * @throws dev.culebra.bindings.LaunchConfigException naming the limit that is exceeded
+   */
+  public void blockThreads(Dim3 threads) {
+    checkThread();
+    LaunchConfig changed = config.withBlockThreads(threads);
+    kernel.check(changed);
+    config = changed;
+    blockX = threads.x();
+    blockY = threads.y();
+    blockZ = threads.z();
   }
 
   // ---- Setters

@@ -74,7 +74,8 @@ public final class Reduction {
   }
 
   /** A kernel, and the arguments that only a reduction has. */
-  private record Prepared(RowKernel kernel, int elementLimit, int divisor) {}
+  private record Prepared(
+      Role role, RowKernel kernel, int mostThreads, int elementLimit, int divisor) {}
 
   private final KernelFamily family;
   private final Map<Role, Map<ElementType<?>, Prepared>> prepared = new EnumMap<>(Role.class);
@@ -326,8 +327,10 @@ public final class Reduction {
     if (known == null) {
       String symbol = symbol(role, type);
       LaunchTable.Row row = family.table().row(role.row, op.kernel, type.symbol());
-      RowKernel kernel = family.kernel(symbol, row.number(THREADS));
-      known = new Prepared(kernel, kernel.slot("element_limit"), kernel.slot("divisor"));
+      int threads = row.number(THREADS);
+      RowKernel kernel = family.kernel(symbol, threads);
+      known =
+          new Prepared(role, kernel, threads, kernel.slot("element_limit"), kernel.slot("divisor"));
       prepared.computeIfAbsent(role, absent -> new HashMap<>()).put(type, known);
     }
     return known;
@@ -343,6 +346,10 @@ public final class Reduction {
       Stream stream) {
     ready.kernel.set(ready.elementLimit, elements);
     ready.kernel.set(ready.divisor, (double) divisor);
+    ready.kernel.threads(
+        ready.role == Role.MERGE
+            ? ready.mostThreads
+            : RowKernel.threads(rows, in.type(), ready.mostThreads));
     ready.kernel.launch(in, rows, out, stream);
   }
 

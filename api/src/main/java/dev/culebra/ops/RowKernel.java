@@ -2,6 +2,7 @@ package dev.culebra.ops;
 
 import dev.culebra.DeviceRange;
 import dev.culebra.Dim3;
+import dev.culebra.ElementType;
 import dev.culebra.In;
 import dev.culebra.PreparedLaunch;
 import dev.culebra.Stream;
@@ -13,6 +14,11 @@ import dev.culebra.TensorView;
  */
 final class RowKernel {
 
+  private static final int WARP_THREADS = 32;
+
+  /** What a thread reads at once: kPackBytes of the kernels. */
+  private static final int PACK_BYTES = 16;
+
   private final PreparedLaunch launch;
   private final int out;
   private final int in;
@@ -20,6 +26,7 @@ final class RowKernel {
   private final int rowLength;
   private final int inRowStride;
   private int blocks;
+  private int threads;
 
   RowKernel(PreparedLaunch launch) {
     this.launch = launch;
@@ -29,6 +36,7 @@ final class RowKernel {
     this.rowLength = launch.slot("row_length");
     this.inRowStride = launch.slot("in_row_stride");
     this.blocks = launch.config().gridBlocks().x();
+    this.threads = launch.config().blockThreads().x();
   }
 
   /** The number of an argument that only this family's kernels have. */
@@ -42,6 +50,27 @@ final class RowKernel {
 
   void set(int slot, double value) {
     launch.set(slot, value);
+  }
+
+  /**
+   * How many threads of a block a row has work for, in whole warps. A thread takes 16 bytes at a
+   * time, so the warps that are left out would have nothing but neutral elements: the result has
+   * the same bits without them.
+   *
+   * @param most what the launch table says
+   */
+  static int threads(TensorView.Rows rows, ElementType<?> type, int most) {
+    long packs = Math.ceilDiv(rows.length() * type.byteSize(), PACK_BYTES);
+    long warps = Math.max(1, Math.ceilDiv(packs, WARP_THREADS));
+    return (int) Math.min(most, warps * WARP_THREADS);
+  }
+
+  /** Sets the threads of a block for the launches to come. */
+  void threads(int blockThreads) {
+    if (blockThreads != threads) {
+      launch.blockThreads(Dim3.of(blockThreads));
+      threads = blockThreads;
+    }
   }
 
   /**

@@ -57,7 +57,7 @@ public final class Softmax {
   private static final int THREADS = 2;
 
   /** A kernel and the arguments that only a softmax has. */
-  private record Prepared(RowKernel kernel, int outRowStride, int scale) {}
+  private record Prepared(RowKernel kernel, int mostThreads, int outRowStride, int scale) {}
 
   private final KernelFamily family;
   private final Map<ElementType<?>, Prepared> prepared = new HashMap<>();
@@ -189,6 +189,7 @@ public final class Softmax {
     }
     ready.kernel.set(ready.outRowStride, to.stride());
     ready.kernel.set(ready.scale, scale);
+    ready.kernel.threads(RowKernel.threads(from, in.type(), ready.mostThreads));
     ready.kernel.launch(in.range(), from, out.range(), stream);
   }
 
@@ -198,7 +199,7 @@ public final class Softmax {
       String symbol = kernelName(type);
       int threads = family.table().row(ROW, algorithm.symbol(), type.symbol()).number(THREADS);
       RowKernel kernel = family.kernel(symbol, threads);
-      known = new Prepared(kernel, kernel.slot("out_row_stride"), kernel.slot("scale"));
+      known = new Prepared(kernel, threads, kernel.slot("out_row_stride"), kernel.slot("scale"));
       prepared.put(type, known);
     }
     return known;

@@ -9,10 +9,11 @@ import java.util.Optional;
 
 /**
  * The driver API with results checked: one method for each C function that Culebra calls or that
- * completes those, named as the function without {@code cu}; the others are in {@code cuda_h}. Handles and device addresses are {@code long}, sizes {@code
- * long} bytes, host memory a {@link MemorySegment}, out-parameters are return values. Nothing else
- * is added: no ownership, no check of a handle. A destroyed handle may crash the process; {@code
- * dev.culebra} is the layer that prevents it.
+ * completes those, named as the function without {@code cu}; the others are in {@code cuda_h}.
+ * Handles and device addresses are {@code long}, sizes {@code long} bytes, host memory a {@link
+ * MemorySegment}, out-parameters are return values. Nothing else is added: no ownership, no check
+ * of a handle. A destroyed handle may crash the process; {@code dev.culebra} is the layer that
+ * prevents it.
  *
  * <p>Every method throws {@link CudaException} if the driver reports an error, {@link
  * UnsupportedByDriverException} if the driver is too old for the function and {@link
