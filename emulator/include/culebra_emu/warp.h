@@ -48,6 +48,11 @@ T shuffle(const std::source_location& where, const char* operation, unsigned mas
   return operand.result;
 }
 
+// The collectives that are a vote. Each is a type of its own, so that lanes of one mask that are in
+// different ones are found.
+enum class VoteKind { kBallot, kAny, kAll, kSync };
+
+template <VoteKind kKind>
 struct Vote {
   bool predicate;
   unsigned ballot;
@@ -64,14 +69,37 @@ struct Vote {
   }
 };
 
-inline unsigned vote(const std::source_location& where, const char* operation, unsigned mask,
-                     bool predicate) {
-  Vote operand{predicate, 0};
-  warp_collective(where, operation, mask, operand, &Vote::complete);
+template <VoteKind kKind>
+unsigned vote(const std::source_location& where, const char* operation, unsigned mask,
+              bool predicate) {
+  Vote<kKind> operand{predicate, 0};
+  warp_collective(where, operation, mask, operand, &Vote<kKind>::complete);
   return operand.ballot;
 }
 
-template <class T>
+// Who of the lanes leads: the lowest that has not exited. A device promises only that it is always
+// the same one.
+struct Elect {
+  unsigned leader;
+
+  static void complete(void* const operands[kWarpSize]) {
+    unsigned leader = 0;
+    while (operands[leader] == nullptr) ++leader;
+    for (unsigned lane = leader; lane < kWarpSize; ++lane) {
+      if (operands[lane] != nullptr) static_cast<Elect*>(operands[lane])->leader = leader;
+    }
+  }
+};
+
+inline bool elect_sync(unsigned mask,
+                       const std::source_location& where = std::source_location::current()) {
+  Elect operand{0};
+  warp_collective(where, "elect.sync", mask, operand, &Elect::complete);
+  return operand.leader == this_thread().lane;
+}
+
+// kAll: the answer is the mask of all lanes, or 0 if one lane has another value.
+template <class T, bool kAll>
 struct Match {
   T value;
   unsigned same;
@@ -83,8 +111,12 @@ struct Match {
       mine.same = 0;
       for (unsigned other = 0; other < kWarpSize; ++other) {
         const auto* theirs = static_cast<const Match*>(operands[other]);
-        if (theirs != nullptr && std::memcmp(&theirs->value, &mine.value, sizeof(T)) == 0) {
+        if (theirs == nullptr) continue;
+        if (std::memcmp(&theirs->value, &mine.value, sizeof(T)) == 0) {
           mine.same |= 1u << other;
+        } else if (kAll) {
+          mine.same = 0;
+          break;
         }
       }
     }
@@ -119,6 +151,15 @@ T warp_reduce(const std::source_location& where, const char* operation, unsigned
   return operand.value;
 }
 
+// A sub-warp has a power of two of lanes.
+inline void require_width(int width) {
+  constexpr std::uint32_t kLaunchFailed = 719;
+  if (width <= 0 || width > static_cast<int>(kWarpSize) || (width & (width - 1)) != 0) {
+    runtime->fail(&this_thread(), kLaunchFailed,
+                  "the width of a shuffle is not 1, 2, 4, 8, 16 or 32");
+  }
+}
+
 // The bounds that `width` gives a lane: sub-warps of `width` lanes shuffle among themselves.
 inline unsigned sub_warp_first(unsigned lane, int width) {
   return lane & ~(static_cast<unsigned>(width) - 1);
@@ -132,6 +173,7 @@ inline unsigned sub_warp_last(unsigned lane, int width) {
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32,
               std::source_location where = std::source_location::current()) {
+  culebra_emu::require_width(width);
   const unsigned lane = culebra_emu::this_thread().lane;
   const unsigned from = culebra_emu::sub_warp_first(lane, width) +
                         (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1));
@@ -141,6 +183,7 @@ T __shfl_sync(unsigned mask, T value, int source, int width = 32,
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
                  std::source_location where = std::source_location::current()) {
+  culebra_emu::require_width(width);
   const unsigned lane = culebra_emu::this_thread().lane;
   const bool inside = lane >= culebra_emu::sub_warp_first(lane, width) + delta;
   return culebra_emu::shuffle(where, "__shfl_up_sync", mask, value, inside ? lane - delta : lane);
@@ -149,6 +192,7 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
                    std::source_location where = std::source_location::current()) {
+  culebra_emu::require_width(width);
   const unsigned lane = culebra_emu::this_thread().lane;
   const bool inside = lane + delta <= culebra_emu::sub_warp_last(lane, width);
   return culebra_emu::shuffle(where, "__shfl_down_sync", mask, value, inside ? lane + delta : lane);
@@ -157,6 +201,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
                   std::source_location where = std::source_location::current()) {
+  culebra_emu::require_width(width);
   const unsigned lane = culebra_emu::this_thread().lane;
   const unsigned other = lane ^ static_cast<unsigned>(lane_mask);
   const bool inside = other <= culebra_emu::sub_warp_last(lane, width);
@@ -165,22 +210,25 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,
                               std::source_location where = std::source_location::current()) {
-  return culebra_emu::vote(where, "__ballot_sync", mask, predicate != 0);
+  return culebra_emu::vote<culebra_emu::VoteKind::kBallot>(where, "__ballot_sync", mask,
+                                                           predicate != 0);
 }
 
 inline int __any_sync(unsigned mask, int predicate,
                       std::source_location where = std::source_location::current()) {
-  return culebra_emu::vote(where, "__any_sync", mask, predicate != 0) != 0;
+  return culebra_emu::vote<culebra_emu::VoteKind::kAny>(where, "__any_sync", mask,
+                                                        predicate != 0) != 0;
 }
 
 inline int __all_sync(unsigned mask, int predicate,
                       std::source_location where = std::source_location::current()) {
-  return culebra_emu::vote(where, "__all_sync", mask, predicate == 0) == 0;
+  return culebra_emu::vote<culebra_emu::VoteKind::kAll>(where, "__all_sync", mask,
+                                                        predicate == 0) == 0;
 }
 
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu,
                        std::source_location where = std::source_location::current()) {
-  culebra_emu::vote(where, "__syncwarp", mask, false);
+  culebra_emu::vote<culebra_emu::VoteKind::kSync>(where, "__syncwarp", mask, false);
 }
 
 // The lanes that have not exited. Lanes that took another branch count too: fibers know no
@@ -192,9 +240,19 @@ inline unsigned __activemask() {
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value,
                           std::source_location where = std::source_location::current()) {
-  culebra_emu::Match<T> operand{value, 0};
+  culebra_emu::Match<T, false> operand{value, 0};
   culebra_emu::warp_collective(where, "__match_any_sync", mask, operand,
-                               &culebra_emu::Match<T>::complete);
+                               &culebra_emu::Match<T, false>::complete);
+  return operand.same;
+}
+
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int* predicate,
+                          std::source_location where = std::source_location::current()) {
+  culebra_emu::Match<T, true> operand{value, 0};
+  culebra_emu::warp_collective(where, "__match_all_sync", mask, operand,
+                               &culebra_emu::Match<T, true>::complete);
+  *predicate = operand.same != 0;
   return operand.same;
 }
 
