@@ -313,7 +313,8 @@ CULEBRA_EMU_EXPORT CUresult cuPointerGetAttribute(void* value, CUpointer_attribu
                                                  ? &allocation->context->device().default_pool()
                                                  : nullptr;
         return CUDA_SUCCESS;
+      default:
+        return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return CUDA_ERROR_NOT_SUPPORTED;
   });
 }
