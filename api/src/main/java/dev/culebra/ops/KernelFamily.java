@@ -33,9 +33,15 @@ final class KernelFamily {
 
   /** A kernel prepared with that many threads a block. */
   RowKernel kernel(String symbol, int threads) {
-    return kernels.computeIfAbsent(
-        symbol,
-        unprepared ->
-            new RowKernel(catalog.kernel(context, symbol).prepare(LaunchConfig.of(1, threads))));
+    return kernels.computeIfAbsent(symbol, unprepared -> prepare(symbol, threads));
+  }
+
+  private RowKernel prepare(String symbol, int threads) {
+    try {
+      return new RowKernel(catalog.kernel(context, symbol).prepare(LaunchConfig.of(1, threads)));
+    } catch (IllegalArgumentException e) {
+      // Neither the name nor the parameters come from the caller.
+      throw DamagedRoot.because(String.valueOf(e.getMessage()));
+    }
   }
 }

@@ -9,23 +9,37 @@ import java.util.regex.Pattern;
  * The rows of a launch table: the {@code .def} file that the kernels of a family include. One macro
  * call a line, {@code MACRO(word, 256, "text")}; {@code //} begins a comment.
  *
+ * <p>What cannot be read is a {@link DamagedRoot}.
+ *
+ * @param name what to call it in messages
  * @param rows the calls in order
  */
-record LaunchTable(List<Row> rows) {
+record LaunchTable(String name, List<Row> rows) {
 
   LaunchTable {
     rows = List.copyOf(rows);
   }
 
-  /** One macro call. */
-  record Row(String macro, List<String> arguments) {
+  /** One macro call; {@code place} is for messages. */
+  record Row(String place, String macro, List<String> arguments) {
 
     Row {
       arguments = List.copyOf(arguments);
     }
 
+    /** A positive whole number. */
     int number(int argument) {
-      return Integer.parseInt(arguments.get(argument));
+      String text = argument < arguments.size() ? arguments.get(argument) : "";
+      try {
+        int number = Integer.parseInt(text);
+        if (number > 0) {
+          return number;
+        }
+      } catch (NumberFormatException e) {
+        // told below
+      }
+      throw DamagedRoot.because(
+          place + ": argument " + argument + " is '" + text + "', not a positive number");
     }
   }
 
@@ -40,18 +54,18 @@ record LaunchTable(List<Row> rows) {
     for (String line : lines) {
       number++;
       String text = line.strip();
+      String place = name + " line " + number;
       // The preprocessor guards of an X-macro are the C++ side's business.
       if (text.isEmpty() || text.startsWith("//") || text.startsWith("#")) {
         continue;
       }
       Matcher call = CALL.matcher(text);
       if (!call.matches()) {
-        throw new IllegalArgumentException(
-            name + " line " + number + ": '" + text + "' is not a macro call");
+        throw DamagedRoot.because(place + ": '" + text + "' is not a macro call");
       }
-      rows.add(new Row(call.group(1), arguments(name, number, call.group(2))));
+      rows.add(new Row(place, call.group(1), arguments(place, call.group(2))));
     }
-    return new LaunchTable(rows);
+    return new LaunchTable(name, rows);
   }
 
   /** The one row of a macro that begins with these arguments. */
@@ -64,22 +78,17 @@ record LaunchTable(List<Row> rows) {
         return row;
       }
     }
-    throw new IllegalArgumentException("the launch table has no row " + macro + key);
+    throw DamagedRoot.because(name + " has no row " + macro + key);
   }
 
-  private static List<String> arguments(String name, int number, String text) {
+  private static List<String> arguments(String place, String text) {
     List<String> arguments = new ArrayList<>();
     Matcher argument = ARGUMENT.matcher(text);
     int at = 0;
     while (at < text.length()) {
       if (!argument.find(at) || argument.start() != at) {
-        throw new IllegalArgumentException(
-            name
-                + " line "
-                + number
-                + ": cannot read the argument at '"
-                + text.substring(at)
-                + "'");
+        throw DamagedRoot.because(
+            place + ": cannot read the argument at '" + text.substring(at) + "'");
       }
       String quoted = argument.group(1);
       arguments.add(quoted != null ? quoted : argument.group(2));

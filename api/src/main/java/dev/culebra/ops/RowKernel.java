@@ -7,6 +7,7 @@ import dev.culebra.In;
 import dev.culebra.PreparedLaunch;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A prepared kernel that gives each row to a block. What it is asked by name and by table is asked
@@ -27,6 +28,7 @@ final class RowKernel {
   private final int inRowStride;
   private int blocks;
   private int threads;
+  private @Nullable In<?> lastIn;
 
   RowKernel(PreparedLaunch launch) {
     this.launch = launch;
@@ -41,7 +43,11 @@ final class RowKernel {
 
   /** The number of an argument that only this family's kernels have. */
   int slot(String name) {
-    return launch.slot(name);
+    try {
+      return launch.slot(name);
+    } catch (IllegalArgumentException e) {
+      throw DamagedRoot.because(String.valueOf(e.getMessage()));
+    }
   }
 
   void set(int slot, long value) {
@@ -65,6 +71,16 @@ final class RowKernel {
     return (int) Math.min(most, warps * WARP_THREADS);
   }
 
+  /** The wrapper of the launch before is kept: that none is allocated must not hang on inlining. */
+  private In<?> readOnly(DeviceRange<?> from) {
+    In<?> known = lastIn;
+    if (known == null || known.range() != from) {
+      known = In.of(from);
+      lastIn = known;
+    }
+    return known;
+  }
+
   /** Sets the threads of a block for the launches to come. */
   void threads(int blockThreads) {
     if (blockThreads != threads) {
@@ -84,7 +100,7 @@ final class RowKernel {
       blocks = needed;
     }
     launch.set(out, to);
-    launch.set(in, In.of(from));
+    launch.set(in, readOnly(from));
     launch.set(rows, shape.count());
     launch.set(rowLength, shape.length());
     launch.set(inRowStride, shape.stride());

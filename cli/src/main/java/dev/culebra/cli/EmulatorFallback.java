@@ -33,7 +33,7 @@ final class EmulatorFallback {
     Path folder = folder();
     if (isEligible(probe) && folder != null) {
       System.setProperty(DRIVER_PROPERTY, folder.resolve("libculebra-emulator.so").toString());
-      if (!isNamed(KERNELS_PROPERTY, "CULEBRA_KERNELS")) {
+      if (!areKernelsNamed()) {
         System.setProperty(KERNELS_PROPERTY, folder.resolve("kernels").toString());
       }
       err.println(
@@ -55,6 +55,11 @@ final class EmulatorFallback {
   /** Whether the user, or this class, chose a driver by name. */
   static boolean isDriverNamed() {
     return isNamed(DRIVER_PROPERTY, "CULEBRA_DRIVER");
+  }
+
+  /** The same for the kernels. */
+  static boolean areKernelsNamed() {
+    return isNamed(KERNELS_PROPERTY, "CULEBRA_KERNELS");
   }
 
   private static boolean isNamed(String property, String variable) {

@@ -18,8 +18,8 @@ import tools.jackson.core.JsonGenerator;
 
 /**
  * {@code culebra info}: the driver, the kernels and the devices. Without a usable driver it says
- * what was tried, and succeeds: that is the answer. Only a driver that the user named must be
- * usable.
+ * what was tried, and succeeds: that is the answer. Only a driver or kernels that the user named
+ * must be usable.
  */
 @Command(name = "info", description = "Shows the driver, the kernel images and the devices.")
 final class InfoCommand implements Callable<Integer> {
@@ -48,7 +48,9 @@ final class InfoCommand implements Callable<Integer> {
     } else {
       printText(surroundings.out(), search, probe, kernels, devices);
     }
-    boolean failed = !probe.isAvailable() && EmulatorFallback.isDriverNamed();
+    boolean failed =
+        (!probe.isAvailable() && EmulatorFallback.isDriverNamed())
+            || (kernels.catalog() == null && EmulatorFallback.areKernelsNamed());
     return failed ? ExitStatus.DEVICE : ExitStatus.OK;
   }
 

@@ -1,6 +1,7 @@
 package dev.culebra.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -11,7 +12,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,6 +23,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The packaged command in a process of its own, by {@code bin/culebra}. Runs in Maven's package
@@ -118,6 +124,54 @@ class LauncherIT {
   }
 
   @Test
+  void infoTellsOfKernelsThatWereNamedAndAreNotThere() throws Exception {
+    Path nowhere = folder.resolve("nowhere");
+    Result info = run(Map.of("CULEBRA_KERNELS", nowhere.toString()), LAUNCHER.toString(), "info");
+    assertEquals(4, info.status(), info::err);
+    assertTrue(info.out().contains("there is no kernels.index in " + nowhere), info::out);
+    assertFalse(info.out().contains("\tat "), info::out);
+    Files.createDirectory(nowhere);
+    Files.write(nowhere.resolve("kernels.index"), new byte[] {1, 2, 3});
+    Result damaged =
+        run(Map.of("CULEBRA_KERNELS", nowhere.toString()), LAUNCHER.toString(), "info");
+    assertEquals(4, damaged.status(), damaged::err);
+    assertTrue(damaged.out().contains("is damaged, line 1"), damaged::out);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "no table",
+        "CULEBRA_SOFTMAX(online, f32, 0, \"\")",
+        "CULEBRA_SOFTMAX(online, f32, 4096, \"\")",
+        "CULEBRA_SOFTMAX(online, f32)",
+        ""
+      })
+  void aDamagedLaunchTableIsTold(String table) throws Exception {
+    Path kernels = Path.of(Objects.requireNonNull(System.getenv("CULEBRA_KERNELS")));
+    Path root = Files.createDirectory(folder.resolve("kernels"));
+    try (Stream<Path> files = Files.list(kernels)) {
+      for (Path file : files.toList()) {
+        Files.createSymbolicLink(root.resolve(file.getFileName()), file);
+      }
+    }
+    Files.delete(root.resolve("softmax.def"));
+    Files.writeString(root.resolve("softmax.def"), table);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[] {5, 5}, 1, 2);
+    Result result =
+        run(
+            Map.of("CULEBRA_KERNELS", root.toString()),
+            LAUNCHER.toString(),
+            "softmax",
+            in.toString(),
+            "-o",
+            folder.resolve("out.npy").toString());
+    assertEquals(4, result.status(), result::err);
+    assertFalse(result.err().contains("\tat "), result::err);
+    assertEquals(List.of("in.npy", "kernels"), names());
+  }
+
+  @Test
   void anInterruptedRunLeavesNothing() throws Exception {
     assumeFalse(isInterruptIgnored(), "the test itself was started with SIGINT ignored");
     int rows = 4096;
@@ -152,6 +206,64 @@ class LauncherIT {
     }
     assertEquals(130, process.exitValue());
     assertEquals(List.of("in.npy"), names());
+  }
+
+  @Test
+  void aJavaThatIsTooOldOrNoneIsNamed() throws Exception {
+    Path old = Files.createDirectories(folder.resolve("old/bin")).resolve("java");
+    Files.writeString(folder.resolve("old/release"), "JAVA_VERSION=\"17.0.12\"\n");
+    Files.writeString(old, "#!/bin/sh\necho started\n");
+    Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Result tooOld = run(Map.of("CULEBRA_JAVA", old.toString()), LAUNCHER.toString(), "--version");
+    assertEquals(2, tooOld.status());
+    assertEquals(
+        "culebra: CULEBRA_JAVA is " + old + ", which is Java 17; it must be 22 or newer\n",
+        tooOld.err());
+    assertEquals("", tooOld.out());
+    Result aFolder =
+        run(Map.of("CULEBRA_JAVA", folder.toString()), LAUNCHER.toString(), "--version");
+    assertEquals(2, aFolder.status());
+    assertEquals(1, aFolder.err().lines().count(), aFolder::err);
+    assertTrue(aFolder.err().contains("which cannot be run"), aFolder::err);
+  }
+
+  /**
+   * The archive of classes, which the JVM makes, in a copy of the work tree as the launcher sees
+   * it.
+   */
+  @Test
+  void aDamagedArchiveOfClassesIsNoMatter() throws Exception {
+    Path root = Path.of(Objects.requireNonNull(System.getenv("CULEBRA_ROOT")));
+    Path copy = Files.createDirectory(folder.resolve("root"));
+    Path launcher = Files.createDirectory(copy.resolve("bin")).resolve("culebra");
+    Files.copy(LAUNCHER, launcher, StandardCopyOption.COPY_ATTRIBUTES);
+    Files.createSymbolicLink(copy.resolve("make"), root.resolve("make"));
+    Path target = Files.createDirectories(copy.resolve("cli/target"));
+    Path lib = Files.createDirectory(target.resolve("lib"));
+    try (Stream<Path> jars = Files.list(root.resolve("cli/target/lib"))) {
+      for (Path jar : jars.toList()) {
+        Files.createSymbolicLink(lib.resolve(jar.getFileName()), jar);
+      }
+    }
+    Path archive = target.resolve("culebra.jsa");
+    Result first = run(Map.of(), launcher.toString(), "--version");
+    assertEquals(0, first.status(), first::err);
+    byte[] whole = Files.readAllBytes(archive);
+    for (int[] damage :
+        new int[][] {{0, 4}, {4, 600}, {64, 200}, {whole.length / 2, 200_000}, {0, whole.length}}) {
+      byte[] damaged = whole.clone();
+      Arrays.fill(damaged, damage[0], damage[0] + damage[1], (byte) 0x5A);
+      assertUnharmed(launcher, archive, damaged, first);
+    }
+    for (int length : new int[] {0, 100, whole.length / 2, whole.length - 1}) {
+      assertUnharmed(launcher, archive, Arrays.copyOf(whole, length), first);
+    }
+  }
+
+  private void assertUnharmed(Path launcher, Path archive, byte[] content, Result wanted)
+      throws Exception {
+    Files.write(archive, content);
+    assertEquals(wanted, run(Map.of(), launcher.toString(), "--version"));
   }
 
   @Test
