@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
                 driver.compute_capability() / 10, driver.compute_capability() % 10);
     runner::Bench bench(driver, root);
     if (root.has_family("selftest")) runner::check_selftest(bench);
+    if (root.has_family("ptx")) runner::check_ptx(bench);
     runner::check_reduce(bench);
     runner::check_softmax(bench);
     std::printf("kernel runner: %ld passed, %ld failed\n", bench.passed(), bench.failed());

@@ -5,14 +5,9 @@
 #pragma once
 
 #include "culebra/platform.cuh"
+#include "culebra/ptx/arch.cuh"
 
 namespace culebra::ptx {
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define CULEBRA_NEEDS_SM_90(statement) __trap()
-#else
-#define CULEBRA_NEEDS_SM_90(statement) statement
-#endif
 
 // mov.u32 %cluster_ctarank: the rank of the block in its cluster.
 __device__ __forceinline__ uint32_t mov_u32_cluster_ctarank() {

@@ -1,0 +1,11 @@
+#include "ptx_checks.h"
+
+namespace runner {
+
+void check_ptx(Bench& bench) {
+  check_ptx_matrices(bench);
+  check_ptx_math(bench);
+  check_ptx_memory(bench);
+}
+
+}  // namespace runner

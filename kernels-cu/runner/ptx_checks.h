@@ -1,0 +1,12 @@
+// The checks of single instructions (kernels-cu/ptx), a file a theme.
+#pragma once
+
+#include "checks.h"
+
+namespace runner {
+
+void check_ptx_matrices(Bench& bench);
+void check_ptx_math(Bench& bench);
+void check_ptx_memory(Bench& bench);
+
+}  // namespace runner
