@@ -16,7 +16,7 @@ MAKEFLAGS += -j$(JOBS)
 endif
 
 # Goals that touch no Java must work without a JDK.
-JAVALESS := help clean emulator kernels generate image install-kernel-tools
+JAVALESS := help clean emulator kernels generate image install-kernel-tools test-sanitized
 ifneq ($(filter-out $(JAVALESS),$(or $(MAKECMDGOALS),build)),)
 JDK := $(shell make/find-jdk.sh)
 ifeq ($(JDK),)
@@ -41,8 +41,8 @@ MVN := mvn -q -B -Dstyle.color=never
 
 ARCHS ?= $(shell make/gpu-archs.sh)
 
-.PHONY: build run test native emulator kernels image example install-kernel-tools generate bench bench-full gpu-bundle format \
-        check-format clean help
+.PHONY: build run test test-sanitized native emulator kernels image example install-kernel-tools generate bench bench-full \
+        gpu-bundle format check-format clean help
 
 build: build/java.stamp ## Build everything this machine can build (the default)
 
@@ -55,6 +55,9 @@ test: build ## Build, then run every test this machine can run
 	@make/own-kernels-test.sh
 	@echo 'Java tests (whole log: build/test.log)'
 	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
+
+test-sanitized: ## The emulator and all kernels under the compilers' sanitizers (SHORT=1 for a few minutes of it)
+	@$(MAKE) -s -C emulator test-sanitized SHORT=$(SHORT)
 
 native: emulator kernels
 

@@ -15,6 +15,9 @@
 #include "culebra_emu/cluster.h"
 #include "culebra_emu/fp16.h"
 #include "culebra_emu/math.h"
+#ifdef CULEBRA_EMU_NO_TRAP
+#include "culebra_emu/misaligned.h"
+#endif
 #include "culebra_emu/ptx.h"
 #include "culebra_emu/registration.h"
 #include "culebra_emu/shared.h"

@@ -8,6 +8,8 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace culebra_emu {
@@ -95,7 +97,7 @@ extern "C" void culebra_emu_start();
 void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
   stack_ = stack;
   stack_bytes_ = FiberStacks::kStackBytes;
-  sanitizer_state_ = nullptr;
+  forget_past();
   auto** top = reinterpret_cast<void**>(stack + stack_bytes_);
   // The frame that culebra_emu_switch pops: r15 r14 r13 r12 rbx rbp, and the return address. The
   // stack pointer is then a multiple of 16, as it must be before a call.
@@ -120,7 +122,7 @@ void FiberContext::start(unsigned high, unsigned low) {
 void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
   stack_ = stack;
   stack_bytes_ = FiberStacks::kStackBytes;
-  sanitizer_state_ = nullptr;
+  forget_past();
   entry_ = entry;
   argument_ = argument;
   getcontext(&context_);
@@ -138,6 +140,10 @@ void FiberContext::switch_to(FiberContext& from, FiberContext& to) {
   to.came_from_ = &from;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&from.sanitizer_state_, to.stack_, to.stack_bytes_);
+#elif defined(__SANITIZE_THREAD__)
+  // Anew each time: the scheduler's is that of the OS thread it happens to be on.
+  from.sanitizer_state_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.sanitizer_state_, 0);
 #endif
 #if defined(__x86_64__)
   culebra_emu_switch(&from.stack_pointer_, to.stack_pointer_);
@@ -145,6 +151,15 @@ void FiberContext::switch_to(FiberContext& from, FiberContext& to) {
   swapcontext(&from.context_, &to.context_);
 #endif
   from.arrived();
+}
+
+void FiberContext::forget_past() {
+#if defined(__SANITIZE_THREAD__)
+  if (sanitizer_state_ != nullptr) __tsan_destroy_fiber(sanitizer_state_);
+  sanitizer_state_ = __tsan_create_fiber(0);
+#else
+  sanitizer_state_ = nullptr;
+#endif
 }
 
 void FiberContext::arrived() {
@@ -160,9 +175,12 @@ void FiberContext::arrived() {
 #endif
 }
 
-void FiberContext::before_jump_here() {
+// Not instrumented: it would leave the function in another fiber than it entered it in.
+__attribute__((no_sanitize_thread)) void FiberContext::before_jump_here() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(nullptr, stack_, stack_bytes_);
+#elif defined(__SANITIZE_THREAD__)
+  __tsan_switch_to_fiber(sanitizer_state_, 0);
 #endif
 }
 

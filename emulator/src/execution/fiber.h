@@ -60,6 +60,8 @@ class FiberContext {
   void after_jump_here();
 
  private:
+  // Tells the tools that a context begins.
+  void forget_past();
   void arrived();
 
   char* stack_ = nullptr;

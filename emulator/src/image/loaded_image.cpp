@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
 
 #include "execution/group_executor.h"
@@ -65,6 +66,23 @@ class LoadedImage::MemoryFile {
 namespace {
 
 using MemoryFile = LoadedImage::MemoryFile;
+
+// Loading and unloading, one at a time. The dynamic linker has a lock of its own, but one that
+// tools cannot see: they would take an image's data for those of the one that lay there before.
+std::mutex& linker() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
+void* open_library(const std::string& path) {
+  const std::lock_guard lock(linker());
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+void close_library(void* library) {
+  const std::lock_guard lock(linker());
+  dlclose(library);
+}
 
 // The bytes at an address, or nothing if not all of them can be read.
 std::optional<std::string> read_memory(const void* base, std::uint64_t offset,
@@ -193,7 +211,7 @@ CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image
   auto file = std::make_unique<MemoryFile>();
   const std::string& host = sections[kHostSection];
   if (!file->append(host.data(), host.size())) return CUDA_ERROR_OPERATING_SYSTEM;
-  void* library = dlopen(file->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = open_library(file->path());
   if (library == nullptr) {
     log = dlerror();
     return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
@@ -202,7 +220,7 @@ CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image
   const Image* description = entry == nullptr ? nullptr : entry(&kRuntime);
   if (description == nullptr || description->abi_version != kAbiVersion) {
     log = "the image's host code was compiled for another version of the emulator";
-    dlclose(library);
+    close_library(library);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   image = std::shared_ptr<LoadedImage>(new LoadedImage(std::move(file), library, *description));
@@ -218,7 +236,7 @@ LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const 
   serial_ = ++loaded;
 }
 
-LoadedImage::~LoadedImage() { dlclose(library_); }
+LoadedImage::~LoadedImage() { close_library(library_); }
 
 const Kernel* LoadedImage::find(std::string_view symbol) const {
   const auto found = std::find_if(kernels_.begin(), kernels_.end(),

@@ -21,8 +21,14 @@ namespace {
 
 // Addresses that nothing else on a 47-bit machine uses, and that are not used twice: a stale
 // pointer faults.
+#if defined(__SANITIZE_THREAD__)
+// The only large range that this sanitizer leaves free.
+constexpr std::uint64_t kFirstAddress = 0x0010'0000'0000;
+constexpr std::uint64_t kLastAddress = 0x0070'0000'0000;
+#else
 constexpr std::uint64_t kFirstAddress = 0x2000'0000'0000;
 constexpr std::uint64_t kLastAddress = 0x5000'0000'0000;
+#endif
 
 // What cuMemAlloc promises.
 constexpr std::uint64_t kAlign = 256;
