@@ -244,8 +244,8 @@ TEST(injected_failures, {"CULEBRA_EMU_FAIL=cuMemAlloc:2:46,cuStreamCreate:*:999"
 }
 
 TEST(unmodelled_functions_say_so) {
-  for (const char* symbol :
-       {"cuMemAllocManaged", "cuGraphCreate", "cuTensorMapEncodeTiled", "cuCoredumpGetAttribute"}) {
+  for (const char* symbol : {"cuMemAllocManaged", "cuGraphConditionalHandleCreate",
+                             "cuTensorMapEncodeTiled", "cuCoredumpGetAttribute"}) {
     const auto call = reinterpret_cast<CUresult (*)()>(dlsym(driver_library(), symbol));
     CHECK(call != nullptr);
     RETURNS(801, call());

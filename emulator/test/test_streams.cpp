@@ -15,21 +15,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Holds a stream until it is opened.
-struct Gate {
-  std::atomic<bool> open = false;
-  static void wait(void* gate) {
-    while (!static_cast<Gate*>(gate)->open)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-};
-
-CUstream new_stream(unsigned flags) {
-  CUstream stream = nullptr;
-  RETURNS(0, cuStreamCreate(&stream, flags));
-  return stream;
-}
-
 }  // namespace
 
 TEST(launches_of_a_stream_run_in_order) {

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "entry/call_count.h"
 #include "entry/function_table.h"
+#include "model/capture.h"
 #include "model/objects.h"
 #include "model/origin.h"
 
@@ -76,7 +77,7 @@ CUresult admit(const char* symbol, unsigned demand) {
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
-  return CUDA_SUCCESS;
+  return (demand & kUnsafeInCapture) != 0 ? refuse_unsafe_call() : CUDA_SUCCESS;
 }
 
 void die_of_misuse(const char* symbol, const char* what) {

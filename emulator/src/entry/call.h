@@ -18,6 +18,8 @@ enum Demand : unsigned {
   kWorksAfterFailure = 4,
   // May be called from a cuLaunchHostFunc function.
   kWorksInHostFunction = 8,
+  // Is not seen by a capture but may upset one: refused while somebody's capture forbids it.
+  kUnsafeInCapture = 16,
 };
 
 // CUDA_SUCCESS if the call may go on.

@@ -154,7 +154,8 @@ CULEBRA_EMU_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* handle) {
 }
 
 CULEBRA_EMU_EXPORT CUresult cuCtxSynchronize() {
-  return call("cuCtxSynchronize", kNeedsContext, [] { return synchronize(*current_context()); });
+  return call("cuCtxSynchronize", kNeedsContext | kUnsafeInCapture,
+              [] { return synchronize(*current_context()); });
 }
 
 CULEBRA_EMU_EXPORT CUresult cuCtxSynchronize_v2(CUcontext handle) {

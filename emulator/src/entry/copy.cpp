@@ -112,7 +112,7 @@ CUresult copy_async(const char* symbol, const CopyWork& work, CUstream handle) {
     const bool waits = (is_pageable(work.from) || is_pageable(work.to)) && !can_be_staged(work);
     CompletionPtr done;
     result = submit(symbol, *stream, work, &done);
-    if (result != CUDA_SUCCESS || !waits) return result;
+    if (result != CUDA_SUCCESS || !waits || done == nullptr) return result;
     done->wait();
     return stream->context().device().failure();
   });

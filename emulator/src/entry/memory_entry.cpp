@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "entry/call.h"
+#include "entry/graph_memory.h"
 #include "model/address_space.h"
 #include "model/objects.h"
 
@@ -20,7 +21,9 @@ bool is_denied() {
   return allocations.fetch_add(1) + 1 == config().fail_allocation;
 }
 
-bool is_async_or_sync_device(const Allocation& allocation) { return allocation.on_device(); }
+bool is_async_or_sync_device(const Allocation& allocation) {
+  return allocation.on_device() && allocation.kind != MemoryKind::kGraph;
+}
 
 MemoryPool* find_pool(CUmemoryPool handle) {
   for (int i = 0; i < device_count(); ++i) {
@@ -45,7 +48,7 @@ void count_free(const Allocation& allocation) {
 }
 
 CUresult free_host(const char* symbol, void* address) {
-  return call(symbol, kNeedsContext, [&] {
+  return call(symbol, kNeedsContext | kUnsafeInCapture, [&] {
     auto allocation = address_space().remove(
         reinterpret_cast<std::uint64_t>(address),
         [](const Allocation& candidate) { return candidate.kind == MemoryKind::kPinned; });
@@ -56,7 +59,7 @@ CUresult free_host(const char* symbol, void* address) {
 }
 
 CUresult alloc_host(const char* symbol, void** address, std::size_t bytes, unsigned flags) {
-  return call(symbol, kNeedsContext, [&] {
+  return call(symbol, kNeedsContext | kUnsafeInCapture, [&] {
     // Portable, device-mapped, write-combined: all are true, or without effect, here.
     constexpr unsigned kKnownFlags = 7;
     if (address == nullptr || bytes == 0 || (flags & ~kKnownFlags) != 0) {
@@ -94,7 +97,7 @@ CULEBRA_EMU_EXPORT CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* tota
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
-  return call("cuMemAlloc_v2", kNeedsContext, [&] {
+  return call("cuMemAlloc_v2", kNeedsContext | kUnsafeInCapture, [&] {
     if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     if (is_denied()) return CUDA_ERROR_OUT_OF_MEMORY;
     Allocation allocation;
@@ -111,10 +114,10 @@ CULEBRA_EMU_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t byte
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
-  return call("cuMemFree_v2", kNeedsInit, [&] {
+  return call("cuMemFree_v2", kNeedsInit | kUnsafeInCapture, [&] {
     if (address == 0) return CUDA_SUCCESS;
     auto allocation = address_space().remove(address, is_async_or_sync_device);
-    if (!allocation) return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation) return free_graph_memory(address);
     // As the real one: whatever still runs may be using it.
     allocation->context->synchronize();
     count_free(*allocation);
@@ -133,6 +136,9 @@ CULEBRA_EMU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t by
     *address = 0;
     if (bytes == 0) return CUDA_SUCCESS;
     if (is_denied()) return CUDA_ERROR_OUT_OF_MEMORY;
+    bool captured = false;
+    result = alloc_in_capture(*stream, bytes, *address, captured);
+    if (captured || result != CUDA_SUCCESS) return result;
     Allocation allocation;
     allocation.mapping = stream->context().device().default_pool().take(bytes);
     if (allocation.mapping == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -152,8 +158,11 @@ CULEBRA_EMU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_
     const StreamPtr stream = resolve_stream("cuMemFreeAsync", stream_handle, result);
     if (stream == nullptr) return result;
     if (address == 0) return CUDA_SUCCESS;
+    bool captured = false;
+    result = free_in_capture(*stream, address, captured);
+    if (captured || result != CUDA_SUCCESS) return result;
     auto allocation = address_space().remove(address, is_async_or_sync_device);
-    if (!allocation) return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation) return free_graph_memory(address);
     count_free(*allocation);
     stream->enqueue(
         [freed = std::make_shared<Allocation>(std::move(*allocation))] { release(*freed); },
@@ -231,7 +240,7 @@ CULEBRA_EMU_EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device_add
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemHostRegister_v2(void* address, std::size_t bytes, unsigned flags) {
-  return call("cuMemHostRegister_v2", kNeedsContext, [&] {
+  return call("cuMemHostRegister_v2", kNeedsContext | kUnsafeInCapture, [&] {
     // Portable, device-mapped, I/O memory, read-only.
     constexpr unsigned kPortableAndMapped = 3;
     constexpr unsigned kKnownFlags = 15;
@@ -250,7 +259,7 @@ CULEBRA_EMU_EXPORT CUresult cuMemHostRegister_v2(void* address, std::size_t byte
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemHostUnregister(void* address) {
-  return call("cuMemHostUnregister", kNeedsContext, [&] {
+  return call("cuMemHostUnregister", kNeedsContext | kUnsafeInCapture, [&] {
     const auto allocation = address_space().remove(
         reinterpret_cast<std::uint64_t>(address),
         [](const Allocation& candidate) { return candidate.kind == MemoryKind::kRegistered; });

@@ -4,6 +4,7 @@
 
 #include "entry/call.h"
 #include "entry/submit.h"
+#include "model/capture.h"
 #include "model/objects.h"
 
 using namespace culebra_emu;
@@ -41,14 +42,29 @@ template <class Body>
 CUresult with_event(CUevent handle, Body body) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const std::shared_ptr<Event> event = objects().events.find(handle);
-  return event == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : body(*event);
+  return event == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : body(event);
+}
+
+// The same for what only a recorded event can be asked, not a captured one.
+template <class Body>
+CUresult with_recorded_event(CUevent handle, Body body) {
+  return with_event(handle, [&](const std::shared_ptr<Event>& event) {
+    const CUresult result = refuse_captured(*event);
+    return result == CUDA_SUCCESS ? body(*event) : result;
+  });
+}
+
+// Nobody can wait for a captured stream, nor, if a capture forbids it, for another one.
+CUresult refuse_wait(const Stream& stream) {
+  const CUresult result = refuse_in_capture(stream);
+  return result == CUDA_SUCCESS ? refuse_unsafe_call() : result;
 }
 
 CUresult elapsed_time(const char* symbol, float* milliseconds, CUevent start, CUevent end) {
   return call(symbol, kNeedsInit, [&] {
     if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return with_event(start, [&](Event& first) {
-      return with_event(end, [&](Event& second) {
+    return with_recorded_event(start, [&](Event& first) {
+      return with_recorded_event(end, [&](Event& second) {
         const auto from = first.record();
         const auto to = second.record();
         const bool timed = ((first.flags() | second.flags()) & CU_EVENT_DISABLE_TIMING) == 0;
@@ -63,17 +79,52 @@ CUresult elapsed_time(const char* symbol, float* milliseconds, CUevent start, CU
   });
 }
 
-CUresult record_event(const char* symbol, CUevent handle, CUstream stream_handle) {
+CUresult record_event(const char* symbol, CUevent handle, CUstream stream_handle, unsigned flags) {
   return with_stream(symbol, stream_handle, [&](const StreamPtr& stream) {
-    return with_event(handle, [&](Event& event) {
-      if (&event.context() != &stream->context()) return CUDA_ERROR_INVALID_HANDLE;
+    return with_event(handle, [&](const std::shared_ptr<Event>& event) {
+      if (&event->context() != &stream->context()) return CUDA_ERROR_INVALID_HANDLE;
+      if (any_capture()) {
+        const std::lock_guard lock(graphs_mutex());
+        std::shared_ptr<Capture> capture;
+        const CUresult result = find_target(*stream, capture);
+        if (result != CUDA_SUCCESS) return result;
+        if (capture != nullptr) {
+          if (flags == CU_EVENT_RECORD_EXTERNAL) {
+            return capture->add(*stream, EventRecordWork{handle, event});
+          }
+          capture->record(*stream, *event);
+          return CUDA_SUCCESS;
+        }
+      }
+      if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
       auto record = std::make_shared<Event::Record>();
       record->done = stream->enqueue([record] { record->time = Event::Clock::now(); },
                                      Stream::OnFailure::kRun);
-      event.set_record(record);
+      event->set_record(record);
       return CUDA_SUCCESS;
     });
   });
+}
+
+CUresult wait_event(const StreamPtr& stream, CUevent handle, const std::shared_ptr<Event>& event,
+                    unsigned flags) {
+  if (flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+  const bool waits_for_captured = event->captured() != nullptr;
+  if (any_capture() || waits_for_captured) {
+    const std::lock_guard lock(graphs_mutex());
+    std::shared_ptr<Capture> capture;
+    const CUresult result = find_target(*stream, capture);
+    if (result != CUDA_SUCCESS) return result;
+    if (capture != nullptr && flags == CU_EVENT_WAIT_EXTERNAL) {
+      return capture->add(*stream, EventWaitWork{handle, event});
+    }
+    if (capture != nullptr || waits_for_captured) return wait_in_capture(stream, *event);
+  }
+  if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  if (const auto record = event->record(); record != nullptr && !record->done->done()) {
+    stream->enqueue([] {}, Stream::OnFailure::kRun, {record->done});
+  }
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -94,6 +145,10 @@ CULEBRA_EMU_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
     if (stream == nullptr) {
       die_of_misuse("cuStreamDestroy_v2", "the stream was destroyed or never existed");
     }
+    {
+      const std::lock_guard lock(graphs_mutex());
+      abandon_capture(*stream);
+    }
     stream->close();
     return CUDA_SUCCESS;
   });
@@ -101,6 +156,7 @@ CULEBRA_EMU_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
 
 CULEBRA_EMU_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
   return with_stream("cuStreamSynchronize", handle, [](const StreamPtr& stream) {
+    if (const CUresult result = refuse_wait(*stream); result != CUDA_SUCCESS) return result;
     stream->synchronize();
     Device& device = stream->context().device();
     device.default_pool().trim_to_threshold();
@@ -112,6 +168,7 @@ CULEBRA_EMU_EXPORT CUresult cuStreamQuery(CUstream handle) {
   return with_stream(
       "cuStreamQuery", handle,
       [](const StreamPtr& stream) {
+        if (const CUresult result = refuse_wait(*stream); result != CUDA_SUCCESS) return result;
         return stream->idle() ? stream->context().device().failure() : CUDA_ERROR_NOT_READY;
       },
       kNeedsInit | kWorksInHostFunction);
@@ -120,12 +177,8 @@ CULEBRA_EMU_EXPORT CUresult cuStreamQuery(CUstream handle) {
 CULEBRA_EMU_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle,
                                               unsigned flags) {
   return with_stream("cuStreamWaitEvent", handle, [&](const StreamPtr& stream) {
-    return with_event(event_handle, [&](Event& event) {
-      if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
-      if (const auto record = event.record(); record != nullptr && !record->done->done()) {
-        stream->enqueue([] {}, Stream::OnFailure::kRun, {record->done});
-      }
-      return CUDA_SUCCESS;
+    return with_event(event_handle, [&](const std::shared_ptr<Event>& event) {
+      return wait_event(stream, event_handle, event, flags);
     });
   });
 }
@@ -189,20 +242,21 @@ CULEBRA_EMU_EXPORT CUresult cuEventDestroy_v2(CUevent handle) {
 }
 
 CULEBRA_EMU_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
-  return record_event("cuEventRecord", handle, stream);
+  return record_event("cuEventRecord", handle, stream, CU_EVENT_RECORD_DEFAULT);
 }
 
 CULEBRA_EMU_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream,
                                                    unsigned flags) {
-  if (flags > 1) {
+  if (flags > CU_EVENT_RECORD_EXTERNAL) {
     return call("cuEventRecordWithFlags", kNeedsInit, [] { return CUDA_ERROR_INVALID_VALUE; });
   }
-  return record_event("cuEventRecordWithFlags", handle, stream);
+  return record_event("cuEventRecordWithFlags", handle, stream, flags);
 }
 
 CULEBRA_EMU_EXPORT CUresult cuEventQuery(CUevent handle) {
   return call("cuEventQuery", kNeedsInit | kWorksInHostFunction, [&] {
-    return with_event(handle, [](Event& event) {
+    return with_recorded_event(handle, [](Event& event) {
+      if (const CUresult result = refuse_unsafe_call(); result != CUDA_SUCCESS) return result;
       const auto record = event.record();
       if (record != nullptr && !record->done->done()) return CUDA_ERROR_NOT_READY;
       return event.context().device().failure();
@@ -212,7 +266,8 @@ CULEBRA_EMU_EXPORT CUresult cuEventQuery(CUevent handle) {
 
 CULEBRA_EMU_EXPORT CUresult cuEventSynchronize(CUevent handle) {
   return call("cuEventSynchronize", kNeedsInit, [&] {
-    return with_event(handle, [](Event& event) {
+    return with_recorded_event(handle, [](Event& event) {
+      if (const CUresult result = refuse_unsafe_call(); result != CUDA_SUCCESS) return result;
       if (const auto record = event.record()) record->done->wait();
       Device& device = event.context().device();
       device.default_pool().trim_to_threshold();

@@ -7,7 +7,8 @@
 
 namespace culebra_emu {
 
-// Puts the work behind what the stream has. `done`, if wanted, is what the caller may wait for.
+// Puts the work behind what the stream has, or makes it a node of the graph that the stream is
+// being captured into. `done`, if wanted, is what the caller may wait for; null if it was captured.
 CUresult submit(const char* symbol, Stream& stream, Work work, CompletionPtr* done = nullptr);
 
 }  // namespace culebra_emu

@@ -45,7 +45,7 @@ class Mapping {
   unsigned char* written_ = nullptr;
 };
 
-enum class MemoryKind { kDevice, kPool, kPinned, kRegistered };
+enum class MemoryKind { kDevice, kPool, kPinned, kRegistered, kGraph };
 
 struct Allocation {
   std::uint64_t address = 0;
@@ -56,7 +56,9 @@ struct Allocation {
   Origin origin;
   std::shared_ptr<Mapping> mapping;  // null for registered memory, which is the user's
 
-  bool on_device() const { return kind == MemoryKind::kDevice || kind == MemoryKind::kPool; }
+  bool on_device() const {
+    return kind == MemoryKind::kDevice || kind == MemoryKind::kPool || kind == MemoryKind::kGraph;
+  }
 };
 
 class AddressSpace {

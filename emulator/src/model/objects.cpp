@@ -1,6 +1,8 @@
 #include "model/objects.h"
 
 #include "model/address_space.h"
+#include "model/executable_graph.h"
+#include "model/graph.h"
 
 namespace culebra_emu {
 
@@ -107,6 +109,8 @@ std::string Objects::describe_live() const {
   add(events.size(), "events");
   add(modules.size(), "modules");
   add(libraries.size(), "libraries");
+  add(Graph::count(), "graphs");
+  add(ExecutableGraph::count(), "executable graphs");
   add(address_space().count(MemoryKind::kDevice), "device allocations");
   add(address_space().count(MemoryKind::kPool), "stream-ordered allocations");
   add(address_space().count(MemoryKind::kPinned), "pinned host allocations");

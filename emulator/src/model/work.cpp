@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 #include "checking/findings.h"
 #include "checking/written.h"
@@ -83,6 +85,59 @@ void fill(const FillWork& work) {
   }
 }
 
+template <class Word>
+bool is_reached(Word actual, Word wanted, unsigned condition) {
+  switch (condition) {
+    case CU_STREAM_WAIT_VALUE_GEQ:
+      return static_cast<std::make_signed_t<Word>>(actual - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+      return actual == wanted;
+    case CU_STREAM_WAIT_VALUE_AND:
+      return (actual & wanted) != 0;
+    default:
+      return static_cast<Word>(~(actual | wanted)) != 0;
+  }
+}
+
+// Polls: whoever writes the word may be a kernel, another stream, or the program itself.
+template <class Word>
+void wait_for_word(const CUstreamBatchMemOpParams::Value& wait, const Device& device) {
+  const auto* word = reinterpret_cast<const Word*>(wait.address);
+  const unsigned condition = wait.flags & ~unsigned{CU_STREAM_WAIT_VALUE_FLUSH};
+  while (!is_reached(__atomic_load_n(word, __ATOMIC_ACQUIRE), static_cast<Word>(wait.value64),
+                     condition)) {
+    if (device.failed()) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+template <class Word>
+void write_word(const CUstreamBatchMemOpParams::Value& write) {
+  __atomic_store_n(reinterpret_cast<Word*>(write.address), static_cast<Word>(write.value64),
+                   __ATOMIC_RELEASE);
+}
+
+void run_batch(const BatchMemoryWork& work, const Device& device) {
+  for (const CUstreamBatchMemOpParams& operation : work.operations) {
+    switch (operation.operation) {
+      case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        wait_for_word<std::uint32_t>(operation.value, device);
+        break;
+      case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        wait_for_word<std::uint64_t>(operation.value, device);
+        break;
+      case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        write_word<std::uint32_t>(operation.value);
+        break;
+      case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        write_word<std::uint64_t>(operation.value);
+        break;
+      default:
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }
+  }
+}
+
 // What was valid when the call was made may be gone when its turn comes: freed on another stream. A
 // device says so with an error, and so does this, instead of ending the process.
 template <class Move>
@@ -111,9 +166,31 @@ struct Runner {
     work.function(work.user_data);
     in_host_function = false;
   }
+  void operator()(const BatchMemoryWork& work) const {
+    run_guarded(symbol, device, [&] { run_batch(work, device); });
+  }
+  void operator()(const EmptyWork&) const {}
+  void operator()(const ChildGraphWork&) const {}
+  void operator()(const EventRecordWork&) const {}
+  void operator()(const EventWaitWork&) const {}
+  // Graph memory is there as long as the graph; a launch has counted it.
+  void operator()(const MemoryAllocWork&) const {}
+  void operator()(const MemoryFreeWork&) const {}
 };
 
 }  // namespace
+
+CUgraphNodeType node_type(const Work& work) {
+  // In the order of the variant.
+  static constexpr CUgraphNodeType kTypes[] = {
+      CU_GRAPH_NODE_TYPE_KERNEL,    CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_MEMSET,
+      CU_GRAPH_NODE_TYPE_HOST,      CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_EMPTY,
+      CU_GRAPH_NODE_TYPE_GRAPH,     CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+      CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE,
+  };
+  static_assert(std::size(kTypes) == std::variant_size_v<Work>);
+  return kTypes[work.index()];
+}
 
 void run(const Work& work, const char* symbol, Device& device) {
   std::visit(Runner{symbol, device}, work);

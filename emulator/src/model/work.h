@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "abi.h"
+#include "abi_graph.h"
 
 namespace culebra_emu {
 
 class Device;
+class GraphMemory;
 struct Launch;
 
 struct KernelWork {
@@ -57,10 +59,47 @@ struct HostWork {
   void* user_data = nullptr;
 };
 
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork>;
+// Waits for, and writes of, words of memory, in order.
+struct BatchMemoryWork {
+  std::vector<CUstreamBatchMemOpParams> operations;
+  unsigned flags = 0;
+};
+
+// The rest is for graphs: a stream does these in its own way, or not at all.
+
+struct EmptyWork {};
+
+struct ChildGraphWork {
+  std::shared_ptr<Graph> graph;
+};
+
+// The handle is what the user gave; the event lives as long as somebody may record it.
+struct EventRecordWork {
+  CUevent handle = nullptr;
+  std::shared_ptr<Event> event;
+};
+
+struct EventWaitWork {
+  CUevent handle = nullptr;
+  std::shared_ptr<Event> event;
+};
+
+struct MemoryAllocWork {
+  std::shared_ptr<GraphMemory> memory;
+};
+
+struct MemoryFreeWork {
+  std::shared_ptr<GraphMemory> memory;
+};
+
+using Work =
+    std::variant<KernelWork, CopyWork, FillWork, HostWork, BatchMemoryWork, EmptyWork,
+                 ChildGraphWork, EventRecordWork, EventWaitWork, MemoryAllocWork, MemoryFreeWork>;
+
+CUgraphNodeType node_type(const Work& work);
 
 // Does the work on the calling OS thread. What goes wrong fails the device; `symbol` is the call
-// that asked for it.
+// that asked for it. Does nothing for child graphs and events: see model/graph_run.h.
 void run(const Work& work, const char* symbol, Device& device);
 
 }  // namespace culebra_emu
