@@ -1,14 +1,11 @@
 // What most cases begin with.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "driver.h"
@@ -76,21 +73,6 @@ CUresult launch_clusters(CUfunction function, unsigned grid, unsigned block, uns
   const CUlaunchConfig config = {
       grid, 1, 1, block, 1, 1, shared_bytes, nullptr, &attribute, cluster != 0 ? 1u : 0u};
   return cuLaunchKernelEx(&config, function, pointers, nullptr);
-}
-
-// Holds a stream until it is opened.
-struct Gate {
-  std::atomic<bool> open = false;
-  static void wait(void* gate) {
-    while (!static_cast<Gate*>(gate)->open)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-};
-
-inline CUstream new_stream(unsigned flags) {
-  CUstream stream = nullptr;
-  RETURNS(0, cuStreamCreate(&stream, flags));
-  return stream;
 }
 
 // Device memory with a copy on the host.

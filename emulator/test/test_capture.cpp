@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "graph_driver.h"
-#include "support.h"
+#include "streams.h"
 
 using namespace culebra_test;
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "support.h"
+#include "streams.h"
 
 using namespace culebra_test;
 

@@ -80,7 +80,7 @@ CUresult change_params_in(const char* symbol, CUgraphExec handle, CUgraphNode no
   return change<Kind>(symbol, handle, node, [&](Kind& work) {
     Context* context = nullptr;
     if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = find_context(named, context);
+    const CUresult result = node_context(named, context);
     return result == CUDA_SUCCESS ? read_params(*params, work) : result;
   });
 }

@@ -53,7 +53,7 @@ CUresult add_node_in(const char* symbol, CUgraphNode* out, CUgraph graph, const 
                      std::size_t count, const Params* params, CUcontext named) {
   return add_node<Kind>(symbol, out, graph, nodes, count, [&](Kind& work, Context*& context) {
     if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = find_context(named, context);
+    const CUresult result = node_context(named, context);
     return result == CUDA_SUCCESS ? read_params(*params, work) : result;
   });
 }
@@ -130,7 +130,7 @@ CULEBRA_EMU_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph g
                               [&](KernelWork& work, Context*& context) {
                                 if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
                                 if (params->func == nullptr && params->kern != nullptr) {
-                                  const CUresult result = find_context(params->ctx, context);
+                                  const CUresult result = node_context(params->ctx, context);
                                   if (result != CUDA_SUCCESS) return result;
                                 }
                                 return read_params(*params, work);

@@ -50,8 +50,8 @@ bool is_valid_operation(const CUstreamBatchMemOpParams& operation) {
 
 }  // namespace
 
-CUresult find_context(CUcontext named, Context*& context) {
-  context = named == nullptr ? current_context() : named;
+CUresult node_context(CUcontext named, Context*& context) {
+  context = named == nullptr ? current_context() : find_context(named);
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   return context->active() ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
@@ -194,13 +194,13 @@ CUresult read_params(CUgraphNodeParams& params, Work& work, Context*& context) {
     return result;
   };
   const auto in_context = [&](CUcontext named, auto kind, const auto& argument) {
-    const CUresult result = find_context(named, context);
+    const CUresult result = node_context(named, context);
     return result == CUDA_SUCCESS ? read(std::move(kind), argument) : result;
   };
   switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
       if (params.kernel.func == nullptr) {
-        const CUresult result = find_context(params.kernel.ctx, context);
+        const CUresult result = node_context(params.kernel.ctx, context);
         if (result != CUDA_SUCCESS) return result;
       }
       return read(KernelWork{}, params.kernel);

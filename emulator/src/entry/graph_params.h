@@ -33,6 +33,6 @@ void write_params(const MemoryAllocWork& work, CUDA_MEM_ALLOC_NODE_PARAMS& param
 
 // The context for a node that names one; the current one if it names none. CUDA_SUCCESS if it is
 // alive.
-CUresult find_context(CUcontext named, Context*& context);
+CUresult node_context(CUcontext named, Context*& context);
 
 }  // namespace culebra_emu

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "execution/block_executor.h"
+#include "execution/launch.h"
 #include "model/device.h"
 #include "model/graph_memory.h"
 #include "model/graph_run.h"

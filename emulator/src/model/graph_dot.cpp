@@ -1,7 +1,7 @@
 // A graph as a drawing in the DOT language.
 #include <cstdio>
 
-#include "execution/block_executor.h"
+#include "execution/launch.h"
 #include "model/graph.h"
 #include "model/graph_memory.h"
 #include "model/objects.h"
