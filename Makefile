@@ -41,8 +41,8 @@ MVN := mvn -q -B -Dstyle.color=never
 
 ARCHS ?= $(shell make/gpu-archs.sh)
 
-.PHONY: build run test test-sanitized native emulator kernels image example install-kernel-tools generate bench bench-full \
-        gpu-bundle format check-format clean help
+.PHONY: build run test test-sanitized native emulator kernels image example install-kernel-tools generate bench \
+        bench-compare report bench-full gpu-bundle format check-format clean help
 
 build: build/java.stamp ## Build everything this machine can build (the default)
 
@@ -112,6 +112,13 @@ bench: build $(BENCH_NATIVE) ## Measure calls and kernels for some minutes (BENC
 
 bench-full: build $(BENCH_NATIVE) ## The same with more rounds, types and shapes: half an hour
 	@make/bench.sh --full $(BENCH)
+
+RESULTS ?= $(wildcard docs/bench/*.json)
+report: build ## Make docs/benchmarks.md and build/benchmarks.html from files of results (RESULTS='a.json b.json')
+	@make/bench-java.sh dev.culebra.benchmarks.report.Report --html build/benchmarks.html --markdown docs/benchmarks.md $(RESULTS)
+
+bench-compare: build ## Say what got slower between two files of results, beyond noise (OLD=a.json NEW=b.json TOLERANCE=5)
+	@make/bench-java.sh dev.culebra.benchmarks.compare.Compare $(OLD) $(NEW) $(if $(TOLERANCE),--tolerance $(TOLERANCE))
 
 BUNDLE_ARCHS = $(if $(filter file,$(origin ARCHS)),90a,$(ARCHS))
 gpu-bundle: build $(BENCH_NATIVE) ## Pack what a machine with a GPU but no JDK needs to test and measure (ARCHS, default 90a)

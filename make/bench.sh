@@ -3,8 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mvn -q -B -Ppeers -DskipTests package dependency:copy-dependencies -DincludeScope=runtime -pl benchmarks/peers -am
-
 if [[ -z ${CULEBRA_DRIVER:-} ]] && ! nvidia-smi -L >/dev/null 2>&1; then
   echo 'No NVIDIA GPU here: the driver is the emulator. What calls cost in Java is measured; times of kernels mean nothing.'
   export CULEBRA_DRIVER=$PWD/emulator/build/libculebra-emulator.so CULEBRA_KERNELS=$PWD/emulator/build/kernels
@@ -21,7 +19,5 @@ fi
 
 CULEBRA_COMMIT=$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 export CULEBRA_COMMIT
-exec "$JAVA_HOME/bin/java" -Xmx8g --enable-native-access=ALL-UNNAMED -Dculebra.bench.native=build/bench \
-  -Dculebra.torch_peer=benchmarks/torch_peer.py \
-  -cp "benchmarks/peers/target/dependency/*:$(echo benchmarks/peers/target/culebra-benchmarks-peers-*.jar)" \
+exec make/bench-java.sh -Xmx8g -Dculebra.bench.native=build/bench -Dculebra.torch_peer=benchmarks/torch_peer.py \
   dev.culebra.benchmarks.Suite --out build/bench.json "$@"

@@ -12,6 +12,7 @@ import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Section;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.benchmarks.session.Watch;
+import dev.culebra.benchmarks.start.StartSection;
 import dev.culebra.bindings.DriverProbe;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,6 +39,7 @@ public final class Suite {
         new KernelSection(python),
         CallSections.calls(),
         CallSections.driver(),
+        new StartSection(),
         CallSections.threads(),
         CallSections.collectors());
   }

@@ -139,8 +139,11 @@ public final class Result {
 
   /** Whether what was measured varied so much that the median says little. */
   public boolean isNoisy() {
+    if (failure != null) {
+      return false;
+    }
     Interval judged = baseline.length > 0 ? ratio() : interval();
-    return failure == null && judged.width() > Samples.NOISY_WIDTH;
+    return judged.width() > Samples.NOISY_WIDTH;
   }
 
   /** What else is known. */

@@ -1,0 +1,118 @@
+package dev.culebra.benchmarks.compare;
+
+import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.results.Results;
+import dev.culebra.benchmarks.statistics.Interval;
+import dev.culebra.benchmarks.statistics.RatioInterval;
+import dev.culebra.benchmarks.statistics.Samples;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Two files of results, result by result. */
+final class Comparison {
+  /** Names what was compared; C and other peers are the measure, not the measured. */
+  private static final String OURS = "Culebra";
+
+  /**
+   * One result in both files.
+   *
+   * @param ratio of new to old times, if both have times
+   */
+  record Line(Result.Key key, Verdict verdict, @Nullable Interval ratio, String note) {}
+
+  private final List<Line> lines = new ArrayList<>();
+
+  /**
+   * Compares.
+   *
+   * @param tolerance how much slower is not called slower, such as 0.05
+   */
+  Comparison(Results before, Results after, double tolerance) {
+    Map<Result.Key, Result> left = new LinkedHashMap<>();
+    after.all().forEach(result -> left.put(result.key(), result));
+    for (Result old : before.all()) {
+      lines.add(line(old, Optional.ofNullable(left.remove(old.key())), tolerance));
+    }
+    left.values().stream()
+        .filter(result -> result.failure().isEmpty())
+        .forEach(result -> lines.add(new Line(result.key(), Verdict.NEW, null, "")));
+  }
+
+  private static Line line(Result before, Optional<Result> found, double tolerance) {
+    Result.Key key = before.key();
+    if (before.failure().isPresent()) {
+      boolean runsNow = found.filter(after -> after.failure().isEmpty()).isPresent();
+      return new Line(key, runsNow ? Verdict.NEW : Verdict.SAME, null, "did not run before");
+    }
+    if (found.isEmpty()) {
+      return new Line(key, Verdict.LOST, null, "not there any more");
+    }
+    Result after = found.get();
+    if (after.failure().isPresent()) {
+      return new Line(key, Verdict.LOST, null, after.failure().get());
+    }
+    if (after.text("implausible").isPresent()) {
+      return new Line(key, Verdict.LOST, null, after.text("implausible").get());
+    }
+    if (!before.unit().equals(after.unit())) {
+      return new Line(
+          key, Verdict.LOST, null, "measured in " + after.unit() + ", before in " + before.unit());
+    }
+    Interval ratio = ratio(before, after);
+    return new Line(key, judge(ratio, tolerance), ratio, "");
+  }
+
+  /** Of pairs the ratio to C is compared: what a machine did in the meantime cancels there. */
+  private static Interval ratio(Result before, Result after) {
+    boolean pairs = before.baseline().length > 0 && after.baseline().length > 0;
+    return pairs
+        ? RatioInterval.ofRuns(
+            RatioInterval.ratios(before.baseline(), before.samples()),
+            RatioInterval.ratios(after.baseline(), after.samples()))
+        : RatioInterval.ofRuns(before.samples(), after.samples());
+  }
+
+  private static Verdict judge(Interval ratio, double tolerance) {
+    if (ratio.low() > 1 + tolerance) {
+      return Verdict.SLOWER;
+    }
+    if (ratio.high() < 1 / (1 + tolerance)) {
+      return Verdict.FASTER;
+    }
+    return ratio.width() > Math.max(Samples.NOISY_WIDTH, 2 * tolerance)
+        ? Verdict.CANNOT_TELL
+        : Verdict.SAME;
+  }
+
+  List<Line> lines() {
+    return lines;
+  }
+
+  /** Those of a verdict that are about us. */
+  List<Line> ours(Verdict verdict) {
+    return lines.stream().filter(line -> line.verdict() == verdict && isOurs(line.key())).toList();
+  }
+
+  /** In the sections of JMH only C is somebody else; elsewhere we are named. */
+  static boolean isOurs(Result.Key key) {
+    boolean named = key.section().equals("pairs") || key.section().equals("kernels");
+    return named
+        ? key.who().startsWith(OURS)
+        : !key.who().equals("C") && !key.who().endsWith(" C") && !key.section().equals("ceilings");
+  }
+
+  /** 1 if something of ours is slower, else 3 if something was lost, else 4 if noise hides it. */
+  int status() {
+    if (!ours(Verdict.SLOWER).isEmpty()) {
+      return 1;
+    }
+    if (!ours(Verdict.LOST).isEmpty()) {
+      return 3;
+    }
+    return ours(Verdict.CANNOT_TELL).isEmpty() ? 0 : 4;
+  }
+}

@@ -1,0 +1,63 @@
+package dev.culebra.benchmarks.report;
+
+import java.util.Locale;
+
+/** Numbers and texts as people read them. */
+final class Format {
+  private Format() {}
+
+  /** Three significant digits, without an exponent. */
+  static String number(double value) {
+    double magnitude = Math.abs(value);
+    if (magnitude == 0) {
+      return "0";
+    }
+    int digits = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3;
+    return String.format(Locale.ROOT, "%." + digits + "f", value);
+  }
+
+  /** A time in a unit that suits it. */
+  static String time(double seconds) {
+    if (seconds < 1e-6) {
+      return number(seconds * 1e9) + " ns";
+    }
+    if (seconds < 1e-3) {
+      return number(seconds * 1e6) + " us";
+    }
+    return seconds < 1 ? number(seconds * 1e3) + " ms" : number(seconds) + " s";
+  }
+
+  /** Bytes a second. */
+  static String rate(double bytesPerSecond) {
+    return bytesPerSecond >= 1e12
+        ? number(bytesPerSecond / 1e12) + " TB/s"
+        : number(bytesPerSecond / 1e9) + " GB/s";
+  }
+
+  static String ratio(double value) {
+    return String.format(Locale.ROOT, "%.3f", value);
+  }
+
+  static String percent(double part) {
+    return String.format(Locale.ROOT, "%.0f %%", part * 100);
+  }
+
+  /** A count with a unit prefix, for axes: 64k, 1M. */
+  static String count(double value) {
+    if (value >= 1e6) {
+      return number(value / 1e6).replaceAll("\\.?0+$", "") + "M";
+    }
+    if (value >= 1e3) {
+      return number(value / 1e3).replaceAll("\\.0+$", "") + "k";
+    }
+    return number(value).replaceAll("\\.0+$", "");
+  }
+
+  /** Text that is no markup. */
+  static String escape(String text) {
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
+  }
+}

@@ -1,0 +1,64 @@
+package dev.culebra.benchmarks.report;
+
+import dev.culebra.benchmarks.results.Results;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code Report [--html FILE] [--markdown FILE] RESULTS...}: a page with plots, and the same tables
+ * in Markdown. Exit status 2 for a wrong command line or a file that cannot be read.
+ */
+public final class Report {
+  private Report() {}
+
+  /** Writes and exits. */
+  public static void main(String[] arguments) {
+    System.exit(run(arguments, System.out, System.err));
+  }
+
+  static int run(String[] arguments, PrintStream out, PrintStream err) {
+    Path html = null;
+    Path markdown = null;
+    List<Path> inputs = new ArrayList<>();
+    for (int i = 0; i < arguments.length; i++) {
+      boolean hasValue = i + 1 < arguments.length;
+      if (arguments[i].equals("--html") && hasValue) {
+        html = Path.of(arguments[++i]);
+      } else if (arguments[i].equals("--markdown") && hasValue) {
+        markdown = Path.of(arguments[++i]);
+      } else {
+        inputs.add(Path.of(arguments[i]));
+      }
+    }
+    if (inputs.isEmpty() || (html == null && markdown == null)) {
+      err.println("usage: [--html FILE] [--markdown FILE] RESULTS.json ...");
+      return 2;
+    }
+    try {
+      List<Results> files = new ArrayList<>();
+      for (Path input : inputs) {
+        files.add(Results.read(input));
+      }
+      write(html, () -> Page.of(files), out);
+      write(markdown, () -> Markdown.of(files), out);
+      return 0;
+    } catch (IOException e) {
+      err.println(e.getMessage());
+      return 2;
+    }
+  }
+
+  private static void write(@Nullable Path file, Supplier<String> text, PrintStream out)
+      throws IOException {
+    if (file != null) {
+      Files.writeString(file, text.get());
+      out.println(file);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.culebra.benchmarks.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A table, for the page and for Markdown alike. The first column is text, the others are numbers.
+ *
+ * @param title above it
+ * @param note below the title, may be empty
+ * @param columns their heads
+ * @param rows cells, as many as columns
+ */
+record Table(String title, String note, List<String> columns, List<List<String>> rows) {
+  static Table of(String title, String note, String... columns) {
+    return new Table(title, note, List.of(columns), new ArrayList<>());
+  }
+
+  void add(String... cells) {
+    if (cells.length != columns.size()) {
+      throw new IllegalArgumentException(
+          cells.length + " cells in a table of " + columns.size() + " columns");
+    }
+    rows.add(List.of(cells));
+  }
+
+  String markdown() {
+    StringBuilder text = new StringBuilder();
+    text.append("### ").append(title).append("\n\n");
+    if (!note.isEmpty()) {
+      text.append(note).append("\n\n");
+    }
+    line(text, columns);
+    text.append("|---|").append("--:|".repeat(columns.size() - 1)).append('\n');
+    rows.forEach(row -> line(text, row));
+    return text.append('\n').toString();
+  }
+
+  private static void line(StringBuilder text, List<String> cells) {
+    text.append('|');
+    cells.forEach(cell -> text.append(' ').append(cell.replace("|", "\\|")).append(" |"));
+    text.append('\n');
+  }
+
+  String html() {
+    StringBuilder text = new StringBuilder();
+    text.append("<h3>").append(Format.escape(title)).append("</h3>\n");
+    if (!note.isEmpty()) {
+      text.append("<p>").append(Format.escape(note)).append("</p>\n");
+    }
+    text.append("<div class=\"scroll\"><table><thead><tr>");
+    columns.forEach(head -> text.append("<th>").append(Format.escape(head)).append("</th>"));
+    text.append("</tr></thead><tbody>\n");
+    for (List<String> row : rows) {
+      text.append("<tr>");
+      row.forEach(cell -> text.append("<td>").append(Format.escape(cell)).append("</td>"));
+      text.append("</tr>\n");
+    }
+    return text.append("</tbody></table></div>\n").toString();
+  }
+}

@@ -1,0 +1,165 @@
+package dev.culebra.benchmarks.compare;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.results.ResultsFile;
+import dev.culebra.benchmarks.results.Runs;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CompareTest {
+  private static final Result.Key KERNEL = new Result.Key("kernels", "softmax", "Culebra online");
+  private static final Result.Key TORCH = new Result.Key("kernels", "softmax", "torch 2.11");
+  private static final Result.Key PAIRS = new Result.Key("pairs", "launch", "Culebra");
+
+  @TempDir Path folder;
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private Result old;
+
+  @BeforeEach
+  void measure() {
+    old = result(KERNEL, 100, 0.02, 1);
+  }
+
+  /** Samples around a time. */
+  private static double[] samples(double time, double spread, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    double[] samples = new double[36];
+    for (int i = 0; i < samples.length; i++) {
+      samples[i] = time * Math.exp(spread * random.nextGaussian());
+    }
+    return samples;
+  }
+
+  private static Result result(Result.Key key, double time, double spread, long seed) {
+    return Result.of(key, "us", samples(time, spread, seed), Map.of());
+  }
+
+  private Path file(String name, Result... results) throws IOException {
+    ResultsFile file = ResultsFile.open(folder.resolve(name), "short", Runs.of("abc"));
+    for (Result result : results) {
+      file.put(result);
+    }
+    file.complete();
+    return file.file();
+  }
+
+  private int compare(Result before, Result... after) throws IOException {
+    return run(file("old.json", before).toString(), file("new.json", after).toString());
+  }
+
+  private int run(String... arguments) {
+    return Compare.run(
+        arguments, new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8));
+  }
+
+  private void assertSaid(String expected) {
+    assertTrue(out.toString(UTF_8).contains(expected), () -> out.toString(UTF_8));
+  }
+
+  @Test
+  void theSameAgainIsNotSlower() throws Exception {
+    assertEquals(0, compare(old, result(KERNEL, 100, 0.02, 2)));
+    assertSaid("0 slower by more than 5 %, 0 faster, 1 the same");
+  }
+
+  @Test
+  void slowerIsFound() throws Exception {
+    assertEquals(1, compare(old, result(KERNEL, 110, 0.02, 2)));
+    assertSaid("slower       kernels: softmax (Culebra online): 1.1");
+  }
+
+  @Test
+  void fasterIsSaidAndNoError() throws Exception {
+    assertEquals(0, compare(old, result(KERNEL, 80, 0.02, 2)));
+    assertSaid("faster");
+  }
+
+  @Test
+  void slowerWithinTheToleranceIsNotSlower() throws Exception {
+    assertEquals(0, compare(old, result(KERNEL, 103, 0.02, 2)));
+    assertEquals(
+        1,
+        run(
+            "--tolerance",
+            "1",
+            folder.resolve("old.json").toString(),
+            folder.resolve("new.json").toString()));
+  }
+
+  @Test
+  void noiseIsNotCalledTheSame() throws Exception {
+    assertEquals(4, compare(old, result(KERNEL, 105, 0.6, 2)));
+    assertSaid("cannot tell");
+  }
+
+  @Test
+  void whatIsMissingFailedOrImpossibleIsLost() throws Exception {
+    assertEquals(3, compare(old, result(PAIRS, 1, 0.02, 2)));
+    assertSaid("not there any more");
+    assertEquals(3, compare(old, Result.failed(KERNEL, "us", "the result is wrong")));
+    assertSaid("the result is wrong");
+    assertEquals(
+        3, compare(old, result(KERNEL, 10, 0.02, 2).with("implausible", "above the roof")));
+    assertSaid("above the roof");
+  }
+
+  @Test
+  void aPeerThatGotSlowerIsNoFaultOfOurs() throws Exception {
+    assertEquals(0, compare(result(TORCH, 100, 0.02, 1), result(TORCH, 200, 0.02, 2)));
+    assertSaid("slower       kernels: softmax (torch 2.11)");
+    assertSaid("of ours: 0 slower");
+  }
+
+  /** A machine that got slower as a whole changes both of a pair. */
+  @Test
+  void pairsAreComparedByTheirRatioToC() throws Exception {
+    double[] c = samples(100, 0.01, 1);
+    double[] slowerC = samples(150, 0.01, 2);
+    Result before = Result.ofPairs(PAIRS, "ns", c, scaled(c, 1.01), Map.of());
+    assertEquals(
+        0, compare(before, Result.ofPairs(PAIRS, "ns", slowerC, scaled(slowerC, 1.01), Map.of())));
+    assertEquals(1, compare(before, Result.ofPairs(PAIRS, "ns", c, scaled(c, 1.2), Map.of())));
+  }
+
+  private static double[] scaled(double[] samples, double factor) {
+    double[] scaled = samples.clone();
+    for (int i = 0; i < scaled.length; i++) {
+      scaled[i] *= factor;
+    }
+    return scaled;
+  }
+
+  @Test
+  void otherMachinesAreWarnedOf() throws Exception {
+    Path before = file("old.json", old);
+    Path after = file("new.json", result(KERNEL, 100, 0.02, 2));
+    Files.writeString(after, Files.readString(after).replace("GPU <7>", "GPU 8"));
+    assertEquals(0, run(before.toString(), after.toString()));
+    assertSaid("warning: device name differs: GPU <7>, now GPU 8");
+  }
+
+  @Test
+  void wrongCommandLinesAndFilesHaveTheirStatus() throws Exception {
+    String good = file("old.json", old).toString();
+    assertEquals(2, run(good));
+    assertEquals(2, run(good, good, good));
+    assertEquals(2, run(good, good, "--tolerance", "much"));
+    assertEquals(2, run(good, folder.resolve("none.json").toString()));
+    Files.writeString(folder.resolve("bad.json"), "{\"schema\": 1}");
+    assertEquals(2, run(good, folder.resolve("bad.json").toString()));
+    assertTrue(err.toString(UTF_8).contains("bad.json is no file of results"), err.toString(UTF_8));
+  }
+}

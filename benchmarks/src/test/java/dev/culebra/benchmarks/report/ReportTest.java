@@ -1,0 +1,231 @@
+package dev.culebra.benchmarks.report;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.results.ResultsFile;
+import dev.culebra.benchmarks.results.Runs;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.xml.sax.InputSource;
+
+class ReportTest {
+  @TempDir Path folder;
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private ResultsFile results;
+  private Path html;
+  private Path markdown;
+
+  @BeforeEach
+  void measure() throws IOException {
+    html = folder.resolve("report.html");
+    markdown = folder.resolve("benchmarks.md");
+    results = ResultsFile.open(folder.resolve("r.json"), "short", Runs.of("abc"));
+    results.put(
+        Result.ofPairs(
+            new Result.Key("pairs", "cuLaunchKernel, 3 arguments", "Culebra"),
+            "ns",
+            new double[] {3000, 3100, 3200},
+            new double[] {3030, 3131, 3232},
+            Map.of("allocated_bytes", 0.0)));
+    results.put(
+        Result.of(
+            new Result.Key("ceilings", "copy by the driver", "device"),
+            "us",
+            new double[] {1000},
+            Map.of("bytes", 4_000_000_000L, "flops", 0.0)));
+    results.put(
+        Result.of(
+            new Result.Key("ceilings", "read", "device"),
+            "us",
+            new double[] {1000},
+            Map.of("bytes", 4_500_000_000L, "flops", 0.0)));
+    results.put(
+        Result.of(
+            new Result.Key("ceilings", "mma.sync bf16", "device"),
+            "us",
+            new double[] {1000},
+            Map.of("bytes", 0, "flops", 6.4e11)));
+    for (long length : new long[] {1000, 32000, 131072}) {
+      kernel("Culebra online", length, 2000);
+      kernel("torch 2.11", length, 1000);
+    }
+    results.put(
+        Result.of(new Result.Key("calls", "one pointer", "C"), "ns", new double[] {2}, Map.of()));
+    results.put(
+        Result.of(
+            new Result.Key("calls", "one pointer", "as long"),
+            "ns",
+            new double[] {8},
+            Map.of("allocated_bytes", 0.0)));
+    results.put(Result.failed(new Result.Key("calls", "<b>", "x|y"), "ns", "a & b"));
+    results.complete();
+  }
+
+  private void kernel(String who, long length, double micros) throws IOException {
+    results.put(
+        Result.of(
+            new Result.Key("kernels", "softmax f32 4096 x " + length, who),
+            "us",
+            new double[] {micros, micros * 1.01, micros * 0.99},
+            Map.of(
+                "operation",
+                "softmax",
+                "type",
+                "f32",
+                "rows",
+                4096,
+                "length",
+                length,
+                "bytes",
+                2 * 4096 * length * 4,
+                "flops",
+                5.0 * 4096 * length,
+                "ceiling",
+                "copy by the driver",
+                "error",
+                1e-7,
+                "allowed_error",
+                4e-6)));
+  }
+
+  private int report(String... arguments) {
+    return Report.run(
+        arguments,
+        new PrintStream(new ByteArrayOutputStream(), true, UTF_8),
+        new PrintStream(err, true, UTF_8));
+  }
+
+  private String page() throws IOException {
+    assertEquals(
+        0, report("--html", html.toString(), results.file().toString()), err.toString(UTF_8));
+    return Files.readString(html);
+  }
+
+  private String tables() throws IOException {
+    assertEquals(0, report("--markdown", markdown.toString(), results.file().toString()));
+    return Files.readString(markdown);
+  }
+
+  @Test
+  void thePageAsksNoServerAndRunsNoScript() throws Exception {
+    String page = page();
+    for (String foreign : List.of("http:", "https:", "//", "<script", "url(", "@import", "<link")) {
+      assertFalse(page.contains(foreign), foreign);
+    }
+  }
+
+  @Test
+  void everyDrawingIsWellFormedAndInsideItsFrame() throws Exception {
+    String page = page();
+    int drawings = 0;
+    for (int at = page.indexOf("<svg"); at >= 0; at = page.indexOf("<svg", at + 1)) {
+      String svg = page.substring(at, page.indexOf("</svg>", at) + 6);
+      var document =
+          DocumentBuilderFactory.newInstance()
+              .newDocumentBuilder()
+              .parse(new InputSource(new StringReader(svg)));
+      String[] frame = document.getDocumentElement().getAttribute("viewBox").split(" ");
+      double width = Double.parseDouble(frame[2]);
+      double height = Double.parseDouble(frame[3]);
+      for (String tag : List.of("circle", "line", "rect")) {
+        var shapes = document.getElementsByTagName(tag);
+        for (int i = 0; i < shapes.getLength(); i++) {
+          var attributes = shapes.item(i).getAttributes();
+          for (String name : List.of("x", "x1", "x2", "cx", "y", "y1", "y2", "cy")) {
+            if (attributes.getNamedItem(name) != null) {
+              double place = Double.parseDouble(attributes.getNamedItem(name).getNodeValue());
+              double most = name.startsWith("x") || name.equals("cx") ? width : height;
+              assertTrue(place >= 0 && place <= most, () -> svg);
+            }
+          }
+        }
+      }
+      drawings++;
+    }
+    assertEquals(4, drawings, "pairs, calls, roofline, rates");
+  }
+
+  @Test
+  void whatPeopleMeasuredIsTextNotMarkup() throws Exception {
+    assertTrue(page().contains("GPU &lt;7&gt;"));
+    assertFalse(page().contains("<b>"));
+    assertTrue(tables().contains("| <b> | x\\|y | a & b |"));
+  }
+
+  @Test
+  void tablesHaveRatesRatiosAndSharesOfTheCeiling() throws Exception {
+    String tables = tables();
+    // 2 * 4096 * 131072 * 4 bytes in 2 ms, of 4 TB/s
+    assertTrue(
+        tables.contains(
+            "| softmax f32 4096 x 131072 | Culebra online | 2.00 ms | 1.98 ms to 2.02 ms | 2.15 TB/s | 54 % | 1.0e-07 / 4.0e-06 |"),
+        tables);
+    assertTrue(
+        tables.contains("| cuLaunchKernel, 3 arguments | Culebra | 3.13 us | 3.10 us | 1.010 |"),
+        tables);
+    assertTrue(
+        tables.contains("| one pointer | as long | 8.00 ns | 8.00 ns to 8.00 ns | 4.00 | 0 |"),
+        tables);
+  }
+
+  @Test
+  void goalsAreCalledMetMissedOrNotMeasured() throws Exception {
+    String tables = tables();
+    assertTrue(tables.contains("| 1.010, 0 B | yes |  |"), tables);
+    assertTrue(
+        tables.contains("| at least 3.8 TB/s | 2.15 TB/s (Culebra online) | MISSED | the kernels"),
+        tables);
+    assertTrue(
+        tables.contains("| softmax f32 16384 x 8192 | at least 3.8 TB/s | not measured |"), tables);
+  }
+
+  @Test
+  void whatIsWrongWithARunComesFirst() throws Exception {
+    results.note("spin_ns", List.of(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 5.0));
+    Path emulated = folder.resolve("emulated.json");
+    Files.writeString(
+        emulated,
+        Files.readString(results.file())
+            .replace("\"emulator\" : false", "\"emulator\" : true")
+            .replace("\"complete\" : true", "\"complete\" : false"));
+    assertEquals(0, report("--html", html.toString(), emulated.toString()));
+    String page = Files.readString(html);
+    assertTrue(page.contains("No GPU: the driver is the emulator."));
+    assertTrue(page.contains("cut short"));
+    assertTrue(page.contains("took 5.00 of its median"));
+    assertFalse(page.contains("Roofline"));
+    assertFalse(page.contains("Goals"));
+  }
+
+  @Test
+  void wrongCommandLinesAndFilesHaveTheirStatus() throws Exception {
+    assertEquals(2, report());
+    assertEquals(2, report(results.file().toString()));
+    assertEquals(2, report("--html", html.toString(), folder.resolve("none.json").toString()));
+  }
+
+  @Test
+  void numbersHaveThreeDigits() {
+    assertEquals("1.23 us", Format.time(1.2345e-6));
+    assertEquals("12.3 ns", Format.time(1.2345e-8));
+    assertEquals("123 ms", Format.time(0.12345));
+    assertEquals("4.27 TB/s", Format.rate(4.269e12));
+    assertEquals("64k", Format.count(64000));
+    assertEquals("100", Format.count(100));
+    assertEquals("1M", Format.count(1e6));
+  }
+}
