@@ -70,6 +70,24 @@ Checks checks() {
   return result;
 }
 
+std::vector<std::string> peer_access(int devices) {
+  constexpr const char* kName = "CULEBRA_EMU_PEER";
+  constexpr const char* kExpected = "0, 1, or for each device a row of 0 and 1: 011,101,110";
+  const char* value = std::getenv(kName);
+  if (value == nullptr || *value == '\0') return {"1"};
+  std::vector<std::string> rows = split(value, ',');
+  const auto is_row = [&](const std::string& row, std::size_t places) {
+    return row.size() == places && row.find_first_not_of("01") == std::string::npos;
+  };
+  if (rows.size() == 1 && is_row(rows[0], 1)) return rows;
+  const auto places = static_cast<std::size_t>(devices);
+  const bool is_matrix = rows.size() == places &&
+                         std::all_of(rows.begin(), rows.end(),
+                                     [&](const std::string& row) { return is_row(row, places); });
+  if (!is_matrix) reject(kName, value, kExpected);
+  return rows;
+}
+
 Config read() {
   Config config;
   config.devices = static_cast<int>(std::min<std::uint64_t>(number("CULEBRA_EMU_DEVICES", 1), 64));
@@ -83,6 +101,7 @@ Config read() {
   if (const char* missing = std::getenv("CULEBRA_EMU_MISSING"))
     config.missing = split(missing, ',');
   config.failures = failures();
+  config.peer = peer_access(config.devices);
   return config;
 }
 
@@ -96,6 +115,11 @@ std::vector<std::string> split(std::string_view text, char separator) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return result;
+}
+
+bool Config::can_access_peer(int from, int to) const {
+  if (peer.size() == 1) return peer[0] == "1";
+  return peer[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] == '1';
 }
 
 const Config& config() {

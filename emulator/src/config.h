@@ -37,8 +37,14 @@ struct Config {
   std::uint64_t fail_allocation = 0;  // counted from 1; 0 means none
   std::uint64_t slow_kernel_ms = 0;
   Checks checks;
+  // Row i says which devices' memory device i can reach: '1' at the other's place. One row of one
+  // character stands for all pairs.
+  std::vector<std::string> peer = {"1"};
   std::vector<std::string> missing;
   std::vector<InjectedFailure> failures;
+
+  // Of two different devices.
+  bool can_access_peer(int from, int to) const;
 };
 
 // Read once, at the first call.

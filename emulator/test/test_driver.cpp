@@ -244,7 +244,7 @@ TEST(injected_failures, {"CULEBRA_EMU_FAIL=cuMemAlloc:2:46,cuStreamCreate:*:999"
 }
 
 TEST(unmodelled_functions_say_so) {
-  for (const char* symbol : {"cuMemAllocManaged", "cuGraphConditionalHandleCreate",
+  for (const char* symbol : {"cuArrayCreate_v2", "cuGraphConditionalHandleCreate",
                              "cuTensorMapEncodeTiled", "cuCoredumpGetAttribute"}) {
     const auto call = reinterpret_cast<CUresult (*)()>(dlsym(driver_library(), symbol));
     CHECK(call != nullptr);

@@ -14,8 +14,9 @@ constexpr int kGreatestPriority = -5;
 
 // Calls body(context) on a live context; null means the current one.
 template <class Body>
-CUresult with_context(const char* symbol, CUcontext handle, Body body) {
-  return call(symbol, kNeedsInit, [&] {
+CUresult with_context(const char* symbol, CUcontext handle, Body body,
+                      unsigned demand = kNeedsInit) {
+  return call(symbol, demand, [&] {
     Context* context = handle == nullptr ? current_context() : find_context(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->active()) {
@@ -29,7 +30,7 @@ CUresult with_context(const char* symbol, CUcontext handle, Body body) {
 
 CUresult synchronize(Context& context) {
   context.synchronize();
-  context.device().default_pool().trim_to_threshold();
+  context.device().trim_pools_to_threshold();
   return context.device().failure();
 }
 
@@ -159,7 +160,7 @@ CULEBRA_EMU_EXPORT CUresult cuCtxSynchronize() {
 }
 
 CULEBRA_EMU_EXPORT CUresult cuCtxSynchronize_v2(CUcontext handle) {
-  return with_context("cuCtxSynchronize_v2", handle, synchronize);
+  return with_context("cuCtxSynchronize_v2", handle, synchronize, kNeedsInit | kUnsafeInCapture);
 }
 
 CULEBRA_EMU_EXPORT CUresult cuCtxGetDevice(CUdevice* ordinal) {

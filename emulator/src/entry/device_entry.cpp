@@ -89,14 +89,6 @@ CULEBRA_EMU_EXPORT CUresult cuDeviceGetPCIBusId(char* text, int capacity, CUdevi
   });
 }
 
-CULEBRA_EMU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice ordinal) {
-  return with_device("cuDeviceGetDefaultMemPool", kNeedsInit, ordinal, [&](Device& device) {
-    if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *pool = &device.default_pool();
-    return CUDA_SUCCESS;
-  });
-}
-
 CULEBRA_EMU_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice ordinal) {
   return with_device("cuDevicePrimaryCtxRetain", kQuery, ordinal, [&](Device& device) {
     if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;

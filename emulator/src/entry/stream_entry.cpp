@@ -159,7 +159,7 @@ CULEBRA_EMU_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
     if (const CUresult result = refuse_wait(*stream); result != CUDA_SUCCESS) return result;
     stream->synchronize();
     Device& device = stream->context().device();
-    device.default_pool().trim_to_threshold();
+    device.trim_pools_to_threshold();
     return device.failure();
   });
 }
@@ -270,7 +270,7 @@ CULEBRA_EMU_EXPORT CUresult cuEventSynchronize(CUevent handle) {
       if (const CUresult result = refuse_unsafe_call(); result != CUDA_SUCCESS) return result;
       if (const auto record = event.record()) record->done->wait();
       Device& device = event.context().device();
-      device.default_pool().trim_to_threshold();
+      device.trim_pools_to_threshold();
       return device.failure();
     });
   });

@@ -49,26 +49,36 @@ char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); 
 
 }  // namespace
 
-Mapping::Mapping(std::uint64_t bytes) : bytes_(bytes) {
+std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
   static std::atomic<std::uint64_t> next = kFirstAddress;
-  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t data = round_up(round_up(bytes, kAlign), page);
-  length_ = data + 2 * page;
-  if (length_ < bytes || length_ > kLastAddress - kFirstAddress) throw std::bad_alloc();
+  if (bytes > kLastAddress - kFirstAddress || alignment > kLastAddress - kFirstAddress) {
+    throw std::bad_alloc();
+  }
   for (;;) {
-    start_ = next.fetch_add(length_);
-    if (start_ + length_ > kLastAddress) {
+    const std::uint64_t taken = next.fetch_add(bytes + alignment);
+    const std::uint64_t start = round_up(taken, alignment);
+    if (start + bytes > kLastAddress) {
       // All used once: begin again, and skip what is still in use.
       next.store(kFirstAddress);
       continue;
     }
-    void* memory = mmap(pointer(start_), length_, PROT_READ | PROT_WRITE,
+    void* memory = mmap(pointer(start), bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (memory != MAP_FAILED) break;
+    if (memory != MAP_FAILED) return start;
     if (errno != EEXIST) throw std::bad_alloc();
   }
-  mprotect(pointer(start_), page, PROT_NONE);
-  mprotect(pointer(start_ + page + data), page, PROT_NONE);
+}
+
+Mapping::Mapping(std::uint64_t bytes) : bytes_(bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t data = round_up(round_up(bytes, kAlign), page);
+  length_ = data + 2 * page;
+  if (length_ < bytes) throw std::bad_alloc();
+  start_ = reserve_addresses(length_, page);
+  if (mprotect(pointer(start_ + page), data, PROT_READ | PROT_WRITE) != 0) {
+    munmap(pointer(start_), length_);
+    throw std::bad_alloc();
+  }
   address_ = start_ + page + data - round_up(bytes, kAlign);
   const std::uint64_t before = std::min(kCheckedBefore, address_ - (start_ + page));
   std::memset(pointer(address_ - before), static_cast<int>(kPattern), before);
@@ -154,8 +164,18 @@ std::optional<Allocation> AddressSpace::find(std::uint64_t address) const {
 }
 
 bool AddressSpace::contains(std::uint64_t address, std::uint64_t bytes) const {
-  const std::optional<Allocation> allocation = find(address);
-  return allocation && bytes <= allocation->bytes - (address - allocation->address);
+  for (;;) {
+    const std::optional<Allocation> allocation = find(address);
+    if (!allocation || allocation->access == CU_MEM_ACCESS_FLAGS_PROT_NONE) return false;
+    const std::uint64_t here = allocation->bytes - (address - allocation->address);
+    if (bytes <= here) return true;
+    if (allocation->kind != MemoryKind::kVirtual) return false;
+    address += here;
+    bytes -= here;
+    // What lies behind a mapping may be another mapping, but not the start of something else.
+    const std::optional<Allocation> next = find(address);
+    if (!next || next->kind != MemoryKind::kVirtual) return false;
+  }
 }
 
 bool AddressSpace::is_device_address(std::uint64_t address) {

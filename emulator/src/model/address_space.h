@@ -1,4 +1,4 @@
-// All memory that the driver knows: device memory, pinned memory, registered memory.
+// All memory that the driver knows: device memory, managed, pinned and registered memory.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,10 @@
 #include "model/origin.h"
 
 namespace culebra_emu {
+
+class Device;
+class MemoryAdvice;
+class PhysicalMemory;
 
 // Host memory that stands for device memory. Guard pages on both sides make far accesses fault; the
 // bytes between them and the data hold a pattern that shows near ones.
@@ -45,20 +49,48 @@ class Mapping {
   unsigned char* written_ = nullptr;
 };
 
-enum class MemoryKind { kDevice, kPool, kPinned, kRegistered, kGraph };
+// Takes a range of the device's addresses that no allocation has had. The pages are there but may
+// not be touched. Throws std::bad_alloc.
+std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
+
+enum class MemoryKind {
+  kDevice,      // cuMemAlloc
+  kPool,        // cuMemAllocAsync
+  kManaged,     // cuMemAllocManaged
+  kVirtual,     // cuMemMap
+  kGraph,       // an allocation node of a graph
+  kModule,      // a variable of a module
+  kPinned,      // cuMemHostAlloc
+  kRegistered,  // cuMemHostRegister
+};
 
 struct Allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   MemoryKind kind = MemoryKind::kDevice;
+  // Null for memory that belongs to no context: mapped physical memory.
   Context* context = nullptr;
+  // Where the memory is, or which device it was allocated from.
+  Device* device = nullptr;
   std::uint64_t id = 0;
   Origin origin;
-  std::shared_ptr<Mapping> mapping;  // null for registered memory, which is the user's
+  std::shared_ptr<Mapping> mapping = nullptr;          // null if the memory is somebody else's
+  std::shared_ptr<MemoryPool> pool = nullptr;          // kPool
+  std::shared_ptr<MemoryAdvice> advice = nullptr;      // kManaged
+  std::shared_ptr<PhysicalMemory> physical = nullptr;  // kVirtual
+  // What pinned or managed memory was asked for with.
+  unsigned flags = 0;
+  bool synchronizes = false;
+  // Whether it may be touched from its own device; only mapped physical memory can say no.
+  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 
+  // Memory that a host pointer does not name.
   bool on_device() const {
-    return kind == MemoryKind::kDevice || kind == MemoryKind::kPool || kind == MemoryKind::kGraph;
+    return kind < MemoryKind::kManaged || kind == MemoryKind::kVirtual ||
+           kind == MemoryKind::kGraph || kind == MemoryKind::kModule;
   }
+  // What cuMemFree takes back.
+  bool is_freed_by_address() const { return kind <= MemoryKind::kManaged; }
 };
 
 class AddressSpace {
@@ -83,7 +115,18 @@ class AddressSpace {
   // The one that the address lies in.
   std::optional<Allocation> find(std::uint64_t address) const;
 
-  // Whether the whole range lies in one allocation.
+  // Calls change(allocation) on the one that begins at the address; false if there is none.
+  template <class Change>
+  bool update(std::uint64_t address, Change change) {
+    const std::unique_lock lock(mutex_);
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end()) return false;
+    change(found->second);
+    return true;
+  }
+
+  // Whether the whole range lies in one allocation, or in mappings side by side, and may be
+  // touched.
   bool contains(std::uint64_t address, std::uint64_t bytes) const;
 
   // Whether the address belongs to the emulated device, allocated or not.

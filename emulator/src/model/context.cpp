@@ -104,13 +104,12 @@ void Context::destroy_contents() {
   synchronize();
   active_.store(false);
   objects().remove_all_of(*this);
-  MemoryPool& pool = device_.default_pool();
   for (Allocation& allocation : address_space().remove_all_of(this)) {
     if (allocation.kind != MemoryKind::kPool) continue;
-    pool.count_free(allocation.bytes);
-    pool.give_back(std::move(allocation.mapping));
+    allocation.pool->count_free(allocation.bytes);
+    allocation.pool->give_back(std::move(allocation.mapping));
   }
-  pool.trim(0);
+  device_.default_pool().trim(0);
   const std::lock_guard lock(streams_mutex_);
   for (const auto& weak : streams_) {
     if (const StreamPtr stream = weak.lock()) stream->close();

@@ -1,5 +1,6 @@
 #include "model/device.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <new>
@@ -13,7 +14,7 @@ namespace {
 constexpr int kMaxInt = 2147483647;
 
 // By number of the attribute, which begins at 1. An H200's limits; but what the emulator does not
-// model (managed memory, virtual memory management, IPC ...) it says it cannot do.
+// model (IPC, sparse arrays, host memory pools ...) it says it cannot do.
 constexpr std::array<int, 148> kAttributes = {
     0,                             // (there is no attribute 0)
     1024,                          // max threads per block
@@ -98,13 +99,13 @@ constexpr std::array<int, 148> kAttributes = {
     1,                             // local l1 cache supported
     233472,                        // max shared memory per multiprocessor
     65536,                         // max registers per multiprocessor
-    0,                             // managed memory
+    1,                             // managed memory
     0,                             // multi gpu board
     0,                             // multi gpu board group id: computed
     0,                             // host native atomic supported
     2,                             // single to double precision perf ratio
     0,                             // pageable memory access
-    0,                             // concurrent managed access
+    1,                             // concurrent managed access
     1,                             // compute preemption supported
     1,                             // can use host pointer for registered mem
     0,                             // can use stream mem ops v1
@@ -117,7 +118,7 @@ constexpr std::array<int, 148> kAttributes = {
     1,                             // host register supported
     0,                             // pageable memory access uses host page tables
     0,                             // direct managed mem access from host
-    0,                             // virtual memory management supported
+    1,                             // virtual memory management supported
     0,                             // handle type posix file descriptor supported
     0,                             // handle type win32 handle supported
     0,                             // handle type win32 kmt handle supported
@@ -128,7 +129,7 @@ constexpr std::array<int, 148> kAttributes = {
     0,                             // gpu direct rdma with cuda vmm supported
     1024,                          // reserved shared memory per block
     0,                             // sparse cuda array supported
-    0,                             // read only host register supported
+    1,                             // read only host register supported
     0,                             // timeline semaphore interop supported
     1,                             // memory pools supported
     0,                             // gpu direct rdma supported
@@ -182,7 +183,11 @@ std::vector<std::unique_ptr<Device>>& devices() {
 }  // namespace
 
 Device::Device(int ordinal, std::uint64_t memory_bytes)
-    : ordinal_(ordinal), total_bytes_(memory_bytes), primary_(*this, Context::Kind::kPrimary), default_pool_(*this) {}
+    : ordinal_(ordinal),
+      total_bytes_(memory_bytes),
+      primary_(*this, Context::Kind::kPrimary),
+      default_pool_(std::make_shared<MemoryPool>(*this)),
+      current_pool_(default_pool_) {}
 
 CUuuid Device::uuid() const {
   CUuuid uuid = {{'C', 'u', 'l', 'e', 'b', 'r', 'a', '-', 'e', 'm', 'u', 'l', 'a', 't', 'o', 0}};
@@ -203,20 +208,65 @@ std::optional<int> Device::attribute(int attribute) const {
   return kAttributes[static_cast<std::size_t>(attribute)];
 }
 
-std::shared_ptr<Mapping> Device::map(std::uint64_t bytes) {
+std::shared_ptr<MemoryPool> Device::current_pool() {
+  const std::lock_guard lock(pools_mutex_);
+  return current_pool_;
+}
+
+void Device::set_current_pool(std::shared_ptr<MemoryPool> pool) {
+  const std::lock_guard lock(pools_mutex_);
+  current_pool_ = std::move(pool);
+}
+
+std::shared_ptr<MemoryPool> Device::create_pool(std::uint64_t max_bytes) {
+  const std::lock_guard lock(pools_mutex_);
+  return created_pools_.emplace_back(std::make_shared<MemoryPool>(*this, max_bytes));
+}
+
+bool Device::destroy_pool(CUmemoryPool pool) {
+  const std::lock_guard lock(pools_mutex_);
+  if (current_pool_.get() == pool) current_pool_ = default_pool_;
+  return std::erase_if(created_pools_,
+                       [&](const auto& created) { return created.get() == pool; }) != 0;
+}
+
+std::shared_ptr<MemoryPool> Device::find_pool(CUmemoryPool handle) {
+  const std::lock_guard lock(pools_mutex_);
+  if (default_pool_.get() == handle) return default_pool_;
+  const auto found = std::find_if(created_pools_.begin(), created_pools_.end(),
+                                  [&](const auto& pool) { return pool.get() == handle; });
+  return found == created_pools_.end() ? nullptr : *found;
+}
+
+void Device::trim_pools_to_threshold() {
+  std::vector<std::shared_ptr<MemoryPool>> pools;
+  {
+    const std::lock_guard lock(pools_mutex_);
+    pools = created_pools_;
+  }
+  default_pool_->trim_to_threshold();
+  for (const auto& pool : pools) pool->trim_to_threshold();
+}
+
+bool Device::take_bytes(std::uint64_t bytes) {
   std::uint64_t used = used_bytes_.load();
   do {
-    if (bytes > total_bytes_ - used) return nullptr;
+    if (bytes > total_bytes_ - used) return false;
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
+  return true;
+}
+
+std::shared_ptr<Mapping> Device::map(std::uint64_t bytes) {
+  if (!take_bytes(bytes)) return nullptr;
   try {
     auto mapping = std::make_unique<Mapping>(bytes);
     if (config().checks.init) mapping->track_writes();
     return std::shared_ptr<Mapping>(mapping.release(), [this](Mapping* released) {
-      used_bytes_.fetch_sub(released->bytes());
+      give_back_bytes(released->bytes());
       delete released;
     });
   } catch (const std::bad_alloc&) {
-    used_bytes_.fetch_sub(bytes);
+    give_back_bytes(bytes);
     return nullptr;
   }
 }
@@ -233,6 +283,17 @@ Device* find_device(int ordinal) {
   auto& all = devices();
   if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size()) return nullptr;
   return all[static_cast<std::size_t>(ordinal)].get();
+}
+
+bool can_access_peer(const Device& from, const Device& to) {
+  return &from == &to || config().can_access_peer(from.ordinal(), to.ordinal());
+}
+
+std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) {
+  for (const auto& device : devices()) {
+    if (auto pool = device->find_pool(handle)) return pool;
+  }
+  return nullptr;
 }
 
 int device_count() { return static_cast<int>(devices().size()); }

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "abi.h"
 #include "model/address_space.h"
@@ -31,10 +33,24 @@ class Device {
   std::optional<int> attribute(int attribute) const;
 
   Context& primary() { return primary_; }
-  MemoryPool& default_pool() { return default_pool_; }
+
+  MemoryPool& default_pool() { return *default_pool_; }
+  // What cuMemAllocAsync takes from.
+  std::shared_ptr<MemoryPool> current_pool();
+  void set_current_pool(std::shared_ptr<MemoryPool> pool);
+  std::shared_ptr<MemoryPool> create_pool(std::uint64_t max_bytes);
+  // False if the pool is not there or is the default one. Its memory stays until it is freed.
+  bool destroy_pool(CUmemoryPool pool);
+  // Null if the handle is of no live pool of this device.
+  std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);
+  // What every synchronization does.
+  void trim_pools_to_threshold();
 
   // Device memory, counted against the budget until unmapped. Null if there is not enough.
   std::shared_ptr<Mapping> map(std::uint64_t bytes);
+  // The budget alone. False if there is not enough.
+  bool take_bytes(std::uint64_t bytes);
+  void give_back_bytes(std::uint64_t bytes) { used_bytes_.fetch_sub(bytes); }
   std::uint64_t total_bytes() const { return total_bytes_; }
   std::uint64_t free_bytes() const { return total_bytes_ - used_bytes_.load(); }
 
@@ -50,11 +66,19 @@ class Device {
   std::atomic<std::uint64_t> used_bytes_ = 0;
   std::atomic<int> failure_ = CUDA_SUCCESS;
   Context primary_;
-  MemoryPool default_pool_;
+
+  const std::shared_ptr<MemoryPool> default_pool_;
+  std::mutex pools_mutex_;
+  std::shared_ptr<MemoryPool> current_pool_;
+  std::vector<std::shared_ptr<MemoryPool>> created_pools_;
 };
 
 // Null if there is none of that ordinal.
 Device* find_device(int ordinal);
 int device_count();
+// Whether CULEBRA_EMU_PEER lets one device reach the other's memory; its own it always can.
+bool can_access_peer(const Device& from, const Device& to);
+// The live pool of a handle, on whatever device.
+std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);
 
 }  // namespace culebra_emu

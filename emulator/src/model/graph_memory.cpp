@@ -53,6 +53,7 @@ GraphMemory::GraphMemory(Context& context, std::shared_ptr<Mapping> mapping)
   allocation.address = address_;
   allocation.bytes = bytes_;
   allocation.kind = MemoryKind::kGraph;
+  allocation.device = &context.device();
   allocation.context = &context;
   allocation.mapping = std::move(mapping);
   address_space().add(std::move(allocation));

@@ -16,7 +16,13 @@ std::shared_ptr<Mapping> MemoryPool::take(std::uint64_t bytes) {
     free_.erase(same_size);
     mapping->begin_use();
   } else {
-    mapping = device_.map(bytes);
+    const auto fits = [&] { return max_bytes_ == 0 || bytes <= max_bytes_ - reserved_; };
+    if (fits()) mapping = device_.map(bytes);
+    if (mapping == nullptr) {
+      // Blocks of other sizes may be in the way.
+      unmap_free_blocks_above(0);
+      if (fits()) mapping = device_.map(bytes);
+    }
     if (mapping == nullptr) return nullptr;
     reserved_ += bytes;
     reserved_high_ = std::max(reserved_high_, reserved_);
@@ -37,12 +43,28 @@ void MemoryPool::give_back(std::shared_ptr<Mapping> mapping) {
   free_.push_back(std::move(mapping));
 }
 
-void MemoryPool::trim(std::uint64_t keep) {
-  const std::lock_guard lock(mutex_);
+void MemoryPool::unmap_free_blocks_above(std::uint64_t keep) {
   while (reserved_ > keep && !free_.empty()) {
     reserved_ -= free_.back()->bytes();
     free_.pop_back();
   }
+}
+
+void MemoryPool::trim(std::uint64_t keep) {
+  const std::lock_guard lock(mutex_);
+  unmap_free_blocks_above(keep);
+}
+
+CUmemAccess_flags MemoryPool::access_of(const Device& device) const {
+  if (&device == &device_) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  const std::lock_guard lock(mutex_);
+  const auto found = access_.find(&device);
+  return found == access_.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
+}
+
+void MemoryPool::set_access_of(const Device& device, CUmemAccess_flags access) {
+  const std::lock_guard lock(mutex_);
+  access_[&device] = access;
 }
 
 void MemoryPool::trim_to_threshold() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,11 +16,17 @@ class Device;
 
 class MemoryPool {
  public:
-  explicit MemoryPool(Device& device) : device_(device) {}
+  // At most `max_bytes` are reserved; 0 means as many as the device has.
+  explicit MemoryPool(Device& device, std::uint64_t max_bytes = 0)
+      : device_(device), max_bytes_(max_bytes) {}
 
   Device& device() const { return device_; }
 
-  // Null if the device has not enough memory.
+  // What a device may do with the pool's memory; its own device may always do everything.
+  CUmemAccess_flags access_of(const Device& device) const;
+  void set_access_of(const Device& device, CUmemAccess_flags access);
+
+  // Null if the device, or the pool, has not enough memory.
   std::shared_ptr<Mapping> take(std::uint64_t bytes);
 
   // Two steps, because the pool counts a block as free from the call on but may hand it out only
@@ -37,9 +44,13 @@ class MemoryPool {
   bool set(CUmemPool_attribute attribute, std::uint64_t value);
 
  private:
+  void unmap_free_blocks_above(std::uint64_t keep);
+
   Device& device_;
+  const std::uint64_t max_bytes_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Mapping>> free_;
+  std::map<const Device*, CUmemAccess_flags> access_;
   std::uint64_t threshold_ = 0;
   std::uint64_t reserved_ = 0;
   std::uint64_t reserved_high_ = 0;
