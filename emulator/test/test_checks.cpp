@@ -59,6 +59,228 @@ TEST(findings_that_end_nothing, {"CULEBRA_EMU_CHECK=init,continue"},
   RETURNS(0, cuMemcpyDtoH_v2(host, memory, 8));
 }
 
+// What checked images are watched for.
+
+namespace {
+
+// Launches a kernel of the checked image; returns the code of the synchronization.
+template <class... Args>
+CUresult run_checked(const char* kernel, unsigned threads, unsigned shared_bytes, Args... args) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  skip("an image is watched by a sanitizer or by the emulator, not by both");
+#endif
+  static const CUmodule module = load_image("checked_kernels");
+  RETURNS(0, launch(function(module, kernel), 1, threads, shared_bytes, nullptr, args...));
+  return cuCtxSynchronize();
+}
+
+// Runs a kernel that is right, then the same with its mistake.
+void expect_finding(CUresult code, const char* kernel, unsigned threads,
+                    unsigned shared_bytes = 0) {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 4096));
+  RETURNS(0, run_checked(kernel, threads, shared_bytes, out, 0u));
+  RETURNS(code, run_checked(kernel, threads, shared_bytes, out, 1u));
+}
+
+}  // namespace
+
+#define CHECK_ALL \
+  { "CULEBRA_EMU_CHECK=all" }
+// A missing barrier lets a thread read also what is not there yet.
+#define CHECK_RACES \
+  { "CULEBRA_EMU_CHECK=race" }
+
+TEST(check_of_a_global_bound, CHECK_ALL,
+     "kernel beyond_bound, block (0,0,0): thread (25,0,0): invalid global write of 4 bytes at 0x") {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 100));
+  RETURNS(0, run_checked("beyond_bound", 32, 0, out, 25u, 0u));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("beyond_bound", 32, 0, out, 25u, 1u));
+}
+
+TEST(check_names_allocation_and_line, CHECK_ALL, "(cuMemAlloc_v2 #2); at checked_kernels.cu:7") {
+  use_device();
+  CUdeviceptr first = 0, out = 0;
+  RETURNS(0, cuMemAlloc_v2(&first, 100));
+  RETURNS(0, cuMemAlloc_v2(&out, 100));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("beyond_bound", 32, 0, out, 25u, 1u));
+}
+
+TEST(check_of_a_vector_access, CHECK_ALL, "invalid global read of 16 bytes at 0x") {
+  use_device();
+  CUdeviceptr in = 0, out = 0;
+  RETURNS(0, cuMemAlloc_v2(&in, 28));
+  RETURNS(0, cuMemAlloc_v2(&out, 16));
+  RETURNS(0, cuMemsetD8_v2(in, 1, 28));
+  RETURNS(0, run_checked("vector_beyond_bound", 1, 0, out, in, 0u));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("vector_beyond_bound", 1, 0, out, in, 1u));
+}
+
+TEST(check_of_a_struct_copy, CHECK_ALL,
+     "reaching 4 bytes beyond the allocation of 96 bytes at 0x") {
+  use_device();
+  CUdeviceptr in = 0, out = 0;
+  RETURNS(0, cuMemAlloc_v2(&in, 100));
+  RETURNS(0, cuMemAlloc_v2(&out, 96));
+  RETURNS(0, cuMemsetD8_v2(in, 1, 100));
+  RETURNS(0, run_checked("copy_struct", 1, 0, in, in));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("copy_struct", 1, 0, out, in));
+}
+
+TEST(check_of_freed_memory, CHECK_ALL, "of the former allocation of 64 bytes at 0x") {
+  use_device();
+  CUdeviceptr in = 0, out = 0;
+  RETURNS(0, cuMemAlloc_v2(&in, 64));
+  RETURNS(0, cuMemAlloc_v2(&out, 64));
+  RETURNS(0, cuMemsetD8_v2(in, 1, 64));
+  RETURNS(0, run_checked("read_one", 1, 0, out, in));
+  RETURNS(0, cuMemFree_v2(in));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_one", 1, 0, out, in));
+}
+
+// The pool keeps it mapped; only the check knows that nobody may use it.
+TEST(check_of_memory_freed_in_a_streams_order, CHECK_ALL, "freed by cuMemFreeAsync #1") {
+  use_device();
+  CUdeviceptr in = 0, out = 0;
+  RETURNS(0, cuMemAllocAsync(&in, 64, nullptr));
+  RETURNS(0, cuMemAlloc_v2(&out, 64));
+  RETURNS(0, cuMemsetD8_v2(in, 1, 64));
+  CUmemoryPool pool = nullptr;
+  RETURNS(0, cuDeviceGetDefaultMemPool(&pool, 0));
+  std::uint64_t threshold = 1 << 20;
+  RETURNS(0, cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+  RETURNS(0, cuMemFreeAsync(in, nullptr));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_one", 1, 0, out, in));
+}
+
+TEST(check_of_a_pointer_to_host_memory, CHECK_ALL,
+     "which is host memory that the driver does not know, or no memory") {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 64));
+  const auto host = std::make_unique<unsigned[]>(16384);
+  const auto address = reinterpret_cast<CUdeviceptr>(host.get());
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_one", 1, 0, out, address));
+}
+
+TEST(check_of_memory_that_was_registered, CHECK_ALL, "freed by cuMemHostUnregister #1") {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 64));
+  const auto host = std::make_unique<unsigned[]>(16384);
+  RETURNS(0, cuMemHostRegister_v2(host.get(), 65536, 0));
+  const auto address = reinterpret_cast<CUdeviceptr>(host.get());
+  RETURNS(0, run_checked("read_one", 1, 0, out, address));
+  RETURNS(0, cuMemHostUnregister(host.get()));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_one", 1, 0, out, address));
+}
+
+// What is right is right under every check.
+TEST(nothing_is_found_where_nothing_is_wrong, CHECK_ALL) {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 4096));
+  for (const char* kernel : {"reverse", "reuse", "warp_sum", "count", "narrow", "hand_over"}) {
+    RETURNS(0, run_checked(kernel, 1024, 0, out, 0u));
+  }
+  RETURNS(0, run_checked("shuffle_is_no_fence", 32, 0, out, 0u));
+  RETURNS(0, run_checked("leave_early", 64, 0, out, 0u));
+}
+
+TEST(check_of_a_shared_arrays_end, CHECK_ALL,
+     "thread (31,0,0): invalid shared read of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_ILLEGAL_ADDRESS, "static_array_beyond", 32);
+}
+
+TEST(check_of_dynamic_memorys_start, CHECK_ALL,
+     "4 bytes before its dynamic shared memory of 128 bytes") {
+  expect_finding(CUDA_ERROR_ILLEGAL_ADDRESS, "dynamic_array_before", 32, 128);
+}
+
+TEST(race_for_want_of_a_barrier, CHECK_RACES, "race between this write of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "reverse", 64);
+}
+
+TEST(race_of_a_store_with_earlier_loads, CHECK_RACES, "race between this write of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "reuse", 64);
+}
+
+TEST(race_within_a_warp, CHECK_RACES, "race between this write of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "warp_sum", 64);
+}
+
+TEST(race_in_spite_of_a_shuffle, CHECK_RACES, "race between this read of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "shuffle_is_no_fence", 32);
+}
+
+TEST(race_of_a_load_with_atomics, CHECK_RACES,
+     "race between this atomic operation of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "count", 64);
+}
+
+TEST(race_of_half_words, CHECK_RACES, "race between this write of 2 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "narrow", 64);
+}
+
+TEST(race_of_a_late_store, CHECK_RACES, "race between this") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "hand_over", 64);
+}
+
+TEST(race_with_a_thread_that_has_exited, CHECK_RACES, "race between this") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "leave_early", 64);
+}
+
+TEST(read_of_unwritten_shared_memory, CHECK_ALL, "thread (5,0,0): init: read of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "unwritten_shared", 64);
+}
+
+TEST(read_of_unwritten_device_memory, CHECK_ALL,
+     "of memory that nobody has written, at byte 0 of the allocation of 64 bytes at 0x") {
+  use_device();
+  CUdeviceptr in = 0, out = 0;
+  unsigned value = 5;
+  RETURNS(0, cuMemAlloc_v2(&in, 64));
+  RETURNS(0, cuMemAlloc_v2(&out, 64));
+  RETURNS(0, cuMemcpyHtoD_v2(out, &value, sizeof value));
+  RETURNS(0, run_checked("read_one", 1, 0, out, out));
+  RETURNS(0, cuMemcpyDtoH_v2(&value, out, sizeof value));
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED, run_checked("read_one", 1, 0, out, in));
+}
+
+// Only what is asked for is looked at.
+TEST(other_checks_are_off, {"CULEBRA_EMU_CHECK=memory"}) {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 4096));
+  RETURNS(0, run_checked("reverse", 64, 0, out, 1u));
+  RETURNS(0, run_checked("unwritten_shared", 64, 0, out, 1u));
+}
+
+TEST(a_race_that_ends_nothing, {"CULEBRA_EMU_CHECK=race,continue"},
+     "kernel reverse, block (0,0,0), thread (32,0,0): race between this read") {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 4096));
+  RETURNS(0, run_checked("reverse", 64, 0, out, 1u));
+}
+
+// A check of an image that tells nothing would find nothing.
+TEST(check_of_an_image_that_tells_nothing, CHECK_ALL, "the image was not compiled for checks") {
+  use_device();
+  CUmodule module = nullptr;
+  RETURNS(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, test_image().data()));
+}
+
+TEST(checked_image_without_a_check) {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 4096));
+  RETURNS(0, run_checked("reverse", 64, 0, out, 1u));
+}
+
 TEST(unknown_check, {"CULEBRA_EMU_CHECK=memory,leaks"},
      "CULEBRA_EMU_CHECK=memory,leaks: expected all", SIGABRT) {
   cuInit(0);

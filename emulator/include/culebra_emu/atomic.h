@@ -20,8 +20,9 @@ struct BitsOf<8> {
 
 // Replaces *address by update(*address) at once; returns the old value. Compares bits, so a NaN
 // does not loop forever.
+// (Inlined, so that a diagnosis finds the kernel's own line.)
 template <class T, class Update>
-T atomic_update(T* address, Update update) {
+__attribute__((always_inline)) inline T atomic_update(T* address, Update update) {
   using Bits = typename BitsOf<sizeof(T)>::type;
   Bits* cell = reinterpret_cast<Bits*>(address);
   Bits expected = __atomic_load_n(cell, __ATOMIC_RELAXED);
@@ -40,7 +41,7 @@ T atomic_update(T* address, Update update) {
 // std::type_identity lets the value convert to the cell's type, as it does with CUDA's overloads.
 #define CULEBRA_EMU_ATOMIC(name, expression)                                                  \
   template <class T>                                                                          \
-  T name(T* address, std::type_identity_t<T> value) {                                         \
+  __attribute__((always_inline)) inline T name(T* address, std::type_identity_t<T> value) {   \
     return culebra_emu::atomic_update(address,                                                \
                                       [value](T old) { return static_cast<T>(expression); }); \
   }
@@ -57,6 +58,7 @@ CULEBRA_EMU_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 #undef CULEBRA_EMU_ATOMIC
 
 template <class T>
-T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
+__attribute__((always_inline)) inline T atomicCAS(T* address, std::type_identity_t<T> compare,
+                                                  std::type_identity_t<T> value) {
   return culebra_emu::atomic_update(address, [=](T old) { return old == compare ? value : old; });
 }

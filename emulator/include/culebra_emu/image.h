@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 2;
+inline constexpr std::uint32_t kAbiVersion = 4;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -109,6 +109,11 @@ struct Runtime {
   std::uint32_t (*numbered_barrier)(Thread* thread, const Site* site, std::uint32_t number,
                                     std::uint32_t threads, std::uint32_t arrive_only,
                                     std::uint32_t predicate);
+
+  // A checked image only: told before each access to memory. `kind` has bits of access.h, `code` is
+  // where the access returns to.
+  void (*access)(Thread* thread, const void* address, std::uint64_t bytes, std::uint32_t kind,
+                 const void* code);
 };
 
 struct Parameter {
@@ -148,6 +153,8 @@ struct Image {
   // The calling OS thread's variable that holds the current Thread; the emulator stores to it at
   // each switch.
   Thread** (*current_thread)();
+  // Whether the kernels tell about their accesses.
+  std::uint32_t checked;
 };
 
 using ImageEntry = const Image* (*)(const Runtime*);

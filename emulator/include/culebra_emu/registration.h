@@ -227,7 +227,12 @@ extern "C" __attribute__((weak, visibility("default"))) const culebra_emu::Image
            static_cast<std::uint32_t>(contents.fields.size()),
            contents.kernels.data(),
            contents.fields.data(),
-           [] { return &culebra_emu::current_thread; }};
+           [] { return &culebra_emu::current_thread; },
+#ifdef __SANITIZE_THREAD__
+           1};
+#else
+           0};
+#endif
   return &image;
 }
 

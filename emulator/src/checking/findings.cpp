@@ -20,16 +20,19 @@ void summarize() {
 
 }  // namespace
 
-bool add_finding(const std::string& text) {
+std::optional<std::string> add_finding(const std::string& key,
+                                       const std::function<std::string()>& text) {
   findings.fetch_add(1);
-  if (!config().checks.keep_going) return true;
+  if (!config().checks.keep_going) return text();
   static std::mutex& mutex = *new std::mutex;
-  static auto& printed = *new std::set<std::string>;
+  static auto& known = *new std::set<std::string>;
   const std::lock_guard lock(mutex);
-  if (printed.empty()) std::atexit(summarize);
-  if (printed.insert(text).second) std::fprintf(stderr, "culebra-emulator: %s\n", text.c_str());
-  return false;
+  if (known.empty()) std::atexit(summarize);
+  if (known.insert(key).second) std::fprintf(stderr, "culebra-emulator: %s\n", text().c_str());
+  return std::nullopt;
 }
+
+void count_finding() { findings.fetch_add(1); }
 
 std::uint64_t finding_count() { return findings.load(); }
 

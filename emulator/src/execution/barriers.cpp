@@ -42,6 +42,7 @@ void GroupExecutor::release_barrier(EmulatedBlock& block) {
   block.barrier_result = block.barrier_predicates;
   block.barrier_arrived = block.barrier_predicates = 0;
   block.barrier_first = nullptr;
+  checks_.on_barrier(block);
   for (std::uint32_t i = 0; i < block.thread_count; ++i) {
     EmulatedThread& thread = block.threads[i];
     if (thread.waiting.what == Waiting::For::kBlock) let_go_on(thread);
@@ -132,6 +133,7 @@ void GroupExecutor::arrive_as_warp(EmulatedBlock& block, std::uint32_t warp_inde
   barrier.predicates += warp.barrier_predicates;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     EmulatedThread& lane = warp.lanes[__builtin_ctz(rest)];
+    checks_.on_arrival(lane, &barrier);
     if (warp.barrier_arrive_only) {
       let_go_on(lane);
     } else {
@@ -159,6 +161,7 @@ void GroupExecutor::release_if_complete(EmulatedBlock& block, std::uint32_t numb
       EmulatedThread& thread = warp.lanes[__builtin_ctz(lanes)];
       if (thread.waiting.what == Waiting::For::kNumbered && thread.waiting.number == number) {
         *static_cast<std::uint32_t*>(thread.waiting.operand) = barrier.predicates;
+        checks_.on_departure(thread, &barrier);
         let_go_on(thread);
       }
     }
@@ -210,6 +213,7 @@ void GroupExecutor::release_cluster(Cluster& cluster) {
   ++cluster.phase;
   for (std::uint32_t rank = 0; rank < cluster.count; ++rank) {
     EmulatedBlock& block = *cluster.blocks[rank];
+    checks_.on_barrier(block);
     for (std::uint32_t i = 0; i < block.thread_count; ++i) {
       EmulatedThread& thread = block.threads[i];
       if (thread.waiting.what == Waiting::For::kCluster) let_go_on(thread);

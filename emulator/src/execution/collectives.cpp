@@ -38,7 +38,10 @@ bool GroupExecutor::try_complete(Warp& warp, std::uint32_t mask) {
     complete = waiting.complete;
   }
   if (complete == nullptr) return false;
+  const EmulatedThread& any = warp.lanes[__builtin_ctz(lanes)];
+  checks_.begin_collective(*any.home, any.warp, lanes, any.waiting.site.operation);
   complete(operands);
+  checks_.end_collective();
   warp.waiting &= ~lanes;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     let_go_on(warp.lanes[__builtin_ctz(rest)]);

@@ -34,6 +34,11 @@ std::string GroupExecutor::describe_block(const EmulatedBlock& block) const {
          to_string(block.block.index);
 }
 
+// "kernel k, block (0,0,0), thread (1,0,0)"
+std::string GroupExecutor::describe(const EmulatedThread& thread) const {
+  return describe_block(*thread.home) + ", " + name_of(thread);
+}
+
 // "threads 0-31 (32 of them) wait at __syncthreads in softmax.cu:120; threads 32-63 (32 of them)
 // have exited", by linear index.
 std::string GroupExecutor::describe_waiting(const EmulatedBlock& block) const {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "execution/fiber.h"
@@ -11,6 +12,7 @@
 namespace culebra_emu {
 
 class GroupExecutor;
+struct BlockChecks;
 struct EmulatedBlock;
 
 // Runs one thread after the other, all on one stack, as long as they do not wait.
@@ -75,10 +77,13 @@ struct Cluster {
 };
 
 struct EmulatedBlock {
-  EmulatedBlock(const SharedLayout& layout, bool guarded) : shared(layout, guarded) {}
+  EmulatedBlock(const SharedLayout& layout, bool guarded);
+  ~EmulatedBlock();
 
   Block block = {};
   SharedMemory shared;
+  // Null if nothing is checked (checking/kernel_checks.h).
+  std::unique_ptr<BlockChecks> checks;
   EmulatedThread* threads = nullptr;
   Warp* warps = nullptr;
   Cluster* cluster = nullptr;

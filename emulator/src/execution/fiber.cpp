@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 
@@ -48,6 +49,13 @@ bool FiberStacks::is_guard(const void* address) const {
     if (offset < kChunk * stride_) return offset % stride_ < stride_ - kStackBytes;
   }
   return false;
+}
+
+bool FiberStacks::contains(const void* address) const {
+  return std::any_of(chunks_.begin(), chunks_.end(), [&](const char* chunk) {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(chunk) <
+           kChunk * stride_;
+  });
 }
 
 #if defined(__x86_64__)

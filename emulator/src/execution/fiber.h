@@ -28,6 +28,8 @@ class FiberStacks {
   void trim(std::size_t count);
   // Whether the address lies in the guard page of one of the stacks.
   bool is_guard(const void* address) const;
+  // Whether it lies in one of the stacks, or between them.
+  bool contains(const void* address) const;
 
  private:
   static constexpr std::size_t kChunk = 1024;

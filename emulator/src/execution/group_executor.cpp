@@ -17,6 +17,7 @@ Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint6
   outcome_ = {};
   current_ = launch.current_thread();
   prepare(launch, count);
+  checks_.begin_group(launch, current_, threads_);
   for (std::uint64_t i = 0; i < count; ++i) {
     Cluster& cluster = clusters_[i];
     const Index3 index = index_at(first + i, launch.clusters());
@@ -118,6 +119,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
                         cluster_index.y * launch.cluster.y + inside.y,
                         cluster_index.z * launch.cluster.z + inside.z};
   block.shared.begin_block(launch.dynamic_shared_bytes);
+  checks_.begin_block(block);
   const std::uint64_t linear =
       index.x + std::uint64_t{launch.grid.x} * (index.y + std::uint64_t{launch.grid.y} * index.z);
   block.block = {.index = index,

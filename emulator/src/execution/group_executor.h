@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "checking/kernel_checks.h"
 #include "execution/emulated_block.h"
 #include "execution/fault.h"
 #include "execution/launch.h"
@@ -31,6 +32,10 @@ class GroupExecutor {
   std::uint32_t static_shared_bytes() const { return layout_.used_bytes(); }
 
   static GroupExecutor& of(const Thread* thread);
+
+  KernelChecks& checks() { return checks_; }
+  const FiberStacks& stacks() const { return stacks_; }
+  std::string describe(const EmulatedThread& thread) const;
 
   // What the threads ask for (barriers.cpp, collectives.cpp); each may run others meanwhile.
   std::uint32_t block_barrier(EmulatedThread& thread, const Site& site, std::uint32_t predicate);
@@ -113,6 +118,7 @@ class GroupExecutor {
   Thread** current_ = nullptr;
   FiberContext scheduler_;
   Outcome outcome_;
+  KernelChecks checks_{*this};
 
   std::uint32_t thread_count_ = 0;
   std::uint32_t next_thread_ = 0;

@@ -39,6 +39,10 @@ struct RuntimeFunctions {
   static void cluster_wait(Thread* thread, const Site* site) {
     GroupExecutor::of(thread).cluster_wait(of(thread), *site);
   }
+  static void access(Thread* thread, const void* address, std::uint64_t bytes, std::uint32_t kind,
+                     const void* code) {
+    GroupExecutor::of(thread).checks().on_access(of(thread), address, bytes, kind, code);
+  }
 };
 
 }  // namespace
@@ -54,6 +58,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::cluster_arrive,
     &RuntimeFunctions::cluster_wait,
     &RuntimeFunctions::numbered_barrier,
+    &RuntimeFunctions::access,
 };
 
 }  // namespace culebra_emu

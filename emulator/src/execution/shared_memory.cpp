@@ -132,6 +132,14 @@ void SharedMemory::close() {
   closed_ = true;
 }
 
+bool SharedMemory::holds(const void* address, std::uint64_t bytes) const {
+  const auto inside = [&](const Region& region) {
+    const std::ptrdiff_t offset = static_cast<const char*>(address) - region.address;
+    return offset >= 0 && static_cast<std::uint64_t>(offset) + bytes <= region.bytes;
+  };
+  return inside(dynamic_) || std::any_of(arrays_.begin(), arrays_.end(), inside);
+}
+
 std::optional<std::string> SharedMemory::find_damage() const {
   const auto damage = [](const Region& region) -> std::optional<std::string> {
     if (!region.intact_behind()) return "beyond the end of " + region.describe();

@@ -84,6 +84,9 @@ class SharedMemory {
            static_cast<const char*>(address) < memory_ + bytes_;
   }
 
+  // Whether the whole range lies in the dynamic memory or in one array.
+  bool holds(const void* address, std::uint64_t bytes) const;
+
   // What the block wrote outside of, if it did: "beyond the end of a shared array of 16 bytes".
   std::optional<std::string> find_damage() const;
   // Where an address in the window lies: "4 bytes behind the end of a shared array of 16 bytes".

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 
+#include "config.h"
 #include "execution/group_executor.h"
 #include "image/elf.h"
 #include "image/sha256.h"
@@ -221,6 +223,14 @@ CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image
   if (description == nullptr || description->abi_version != kAbiVersion) {
     log = "the image's host code was compiled for another version of the emulator";
     close_library(library);
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  if (config().checks.any() && description->checked == 0) {
+    log =
+        "CULEBRA_EMU_CHECK is set, but the image was not compiled for checks: use the kernels of "
+        "`make -C emulator checked`";
+    std::fprintf(stderr, "culebra-emulator: %s\n", log.c_str());
+    dlclose(library);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   image = std::shared_ptr<LoadedImage>(new LoadedImage(std::move(file), library, *description));

@@ -46,7 +46,7 @@ void check_row(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, const 
   const std::string text = std::string("init: ") + symbol +
                            " reads memory that nobody has written, " +
                            address_space().describe(from + *unwritten, 1);
-  if (add_finding(text)) device.fail(CUDA_ERROR_LAUNCH_FAILED, text);
+  if (add_finding(text, [&] { return text; })) device.fail(CUDA_ERROR_LAUNCH_FAILED, text);
 }
 
 // Overlap is allowed, as silently as the driver allows it.

@@ -1,0 +1,153 @@
+// Part of a checked image, and compiled without instrumentation itself: what the compiler's
+// -fsanitize=thread calls before each load and store of the kernels. There is no runtime library of
+// that sanitizer behind it; each call is handed to the emulator, which knows what is allowed.
+#include <cstddef>
+#include <cstdint>
+
+#include "culebra_emu/access.h"
+#include "culebra_emu/thread.h"
+
+namespace {
+
+using namespace culebra_emu;
+
+// A thread that nobody runs: the image is registering its kernels.
+void tell(const volatile void* address, std::size_t bytes, std::uint32_t kind, const void* code) {
+  Thread* const thread = current_thread;
+  if (thread == nullptr) return;
+  runtime->access(thread, const_cast<const void*>(address), bytes, kind, code);
+}
+
+// As the compiler numbers memory orders.
+std::uint32_t order_bits(int order) {
+  switch (order) {
+    case __ATOMIC_RELAXED:
+      return 0;
+    case __ATOMIC_CONSUME:
+    case __ATOMIC_ACQUIRE:
+      return kAccessAcquire;
+    case __ATOMIC_RELEASE:
+      return kAccessRelease;
+    default:
+      return kAccessAcquire | kAccessRelease;
+  }
+}
+
+}  // namespace
+
+#define HERE __builtin_return_address(0)
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+
+// A polling loop reads a volatile variable that another thread stores to: the two order what is
+// around them.
+#define PLAIN_HOOKS(bytes)                                                              \
+  void __tsan_read##bytes(void* address) { tell(address, bytes, kAccessRead, HERE); }   \
+  void __tsan_write##bytes(void* address) { tell(address, bytes, kAccessWrite, HERE); } \
+  void __tsan_volatile_read##bytes(void* address) {                                     \
+    tell(address, bytes, kAccessRead | kAccessAtomic | kAccessAcquire, HERE);           \
+  }                                                                                     \
+  void __tsan_volatile_write##bytes(void* address) {                                    \
+    tell(address, bytes, kAccessWrite | kAccessAtomic | kAccessRelease, HERE);          \
+  }
+#define UNALIGNED_HOOKS(bytes)                                                                    \
+  void __tsan_unaligned_read##bytes(void* address) { tell(address, bytes, kAccessRead, HERE); }   \
+  void __tsan_unaligned_write##bytes(void* address) { tell(address, bytes, kAccessWrite, HERE); } \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {                                     \
+    tell(address, bytes, kAccessRead | kAccessAtomic | kAccessAcquire, HERE);                     \
+  }                                                                                               \
+  void __tsan_unaligned_volatile_write##bytes(void* address) {                                    \
+    tell(address, bytes, kAccessWrite | kAccessAtomic | kAccessRelease, HERE);                    \
+  }
+PLAIN_HOOKS(1)
+PLAIN_HOOKS(2)
+PLAIN_HOOKS(4)
+PLAIN_HOOKS(8)
+PLAIN_HOOKS(16)
+UNALIGNED_HOOKS(2)
+UNALIGNED_HOOKS(4)
+UNALIGNED_HOOKS(8)
+UNALIGNED_HOOKS(16)
+#undef PLAIN_HOOKS
+#undef UNALIGNED_HOOKS
+
+void __tsan_read_range(void* address, std::size_t bytes) {
+  tell(address, bytes, kAccessRead, HERE);
+}
+void __tsan_write_range(void* address, std::size_t bytes) {
+  tell(address, bytes, kAccessWrite, HERE);
+}
+void __tsan_vptr_read(void** address) { tell(address, sizeof(void*), kAccessRead, HERE); }
+void __tsan_vptr_update(void** address, void*) { tell(address, sizeof(void*), kAccessWrite, HERE); }
+
+#define EXCHANGE_HOOK(bits, operation, builtin)                                                    \
+  std::uint##bits##_t __tsan_atomic##bits##_##operation(volatile std::uint##bits##_t* address,     \
+                                                        std::uint##bits##_t value, int order) {    \
+    tell(address, bits / 8, kAccessRead | kAccessWrite | kAccessAtomic | order_bits(order), HERE); \
+    return builtin(address, value, __ATOMIC_SEQ_CST);                                              \
+  }
+#define COMPARE_HOOK(bits, strength)                                                               \
+  bool __tsan_atomic##bits##_compare_exchange_##strength(                                          \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                        \
+      std::uint##bits##_t desired, int order, int) {                                               \
+    tell(address, bits / 8, kAccessRead | kAccessWrite | kAccessAtomic | order_bits(order), HERE); \
+    return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,        \
+                                       __ATOMIC_SEQ_CST);                                          \
+  }
+#define ATOMIC_HOOKS(bits)                                                                    \
+  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* address, \
+                                                 int order) {                                 \
+    tell(address, bits / 8, kAccessRead | kAccessAtomic | order_bits(order), HERE);           \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                        \
+  }                                                                                           \
+  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* address,                     \
+                                   std::uint##bits##_t value, int order) {                    \
+    tell(address, bits / 8, kAccessWrite | kAccessAtomic | order_bits(order), HERE);          \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                       \
+  }                                                                                           \
+  EXCHANGE_HOOK(bits, exchange, __atomic_exchange_n)                                          \
+  EXCHANGE_HOOK(bits, fetch_add, __atomic_fetch_add)                                          \
+  EXCHANGE_HOOK(bits, fetch_sub, __atomic_fetch_sub)                                          \
+  EXCHANGE_HOOK(bits, fetch_and, __atomic_fetch_and)                                          \
+  EXCHANGE_HOOK(bits, fetch_or, __atomic_fetch_or)                                            \
+  EXCHANGE_HOOK(bits, fetch_xor, __atomic_fetch_xor)                                          \
+  EXCHANGE_HOOK(bits, fetch_nand, __atomic_fetch_nand)                                        \
+  COMPARE_HOOK(bits, strong)                                                                  \
+  COMPARE_HOOK(bits, weak)
+ATOMIC_HOOKS(8)
+ATOMIC_HOOKS(16)
+ATOMIC_HOOKS(32)
+ATOMIC_HOOKS(64)
+#undef ATOMIC_HOOKS
+#undef COMPARE_HOOK
+#undef EXCHANGE_HOOK
+
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// The compiler does not instrument the C library's block functions; the linker sends the kernels'
+// calls of them here.
+void* __real_memcpy(void* to, const void* from, std::size_t bytes);
+void* __real_memmove(void* to, const void* from, std::size_t bytes);
+void* __real_memset(void* to, int value, std::size_t bytes);
+
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
+  tell(from, bytes, kAccessRead, HERE);
+  tell(to, bytes, kAccessWrite, HERE);
+  return __real_memcpy(to, from, bytes);
+}
+void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
+  tell(from, bytes, kAccessRead, HERE);
+  tell(to, bytes, kAccessWrite, HERE);
+  return __real_memmove(to, from, bytes);
+}
+void* __wrap_memset(void* to, int value, std::size_t bytes) {
+  tell(to, bytes, kAccessWrite, HERE);
+  return __real_memset(to, value, bytes);
+}
+
+}  // extern "C"

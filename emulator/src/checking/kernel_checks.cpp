@@ -1,0 +1,301 @@
+#include "checking/kernel_checks.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "checking/findings.h"
+#include "checking/race_detector.h"
+#include "checking/source_line.h"
+#include "config.h"
+#include "culebra_emu/access.h"
+#include "execution/group_executor.h"
+#include "model/address_space.h"
+
+namespace culebra_emu {
+
+// What is kept of one block's shared memory.
+struct BlockChecks {
+  explicit BlockChecks(std::uint32_t window_bytes)
+      : race(window_bytes), written(window_bytes), mark(0) {}
+
+  RaceDetector race;
+  // Holds `mark` for each byte that the block has written.
+  std::vector<unsigned char> written;
+  unsigned char mark;
+};
+
+EmulatedBlock::EmulatedBlock(const SharedLayout& layout, bool guarded) : shared(layout, guarded) {}
+EmulatedBlock::~EmulatedBlock() = default;
+
+bool KernelChecks::Access::reads() const { return (kind & kAccessRead) != 0; }
+bool KernelChecks::Access::writes() const { return (kind & kAccessWrite) != 0; }
+
+namespace {
+
+std::string name_of_kind(std::uint32_t kind) {
+  const bool atomic = (kind & kAccessAtomic) != 0;
+  if ((kind & kAccessRead) != 0 && (kind & kAccessWrite) != 0) {
+    return atomic ? "atomic operation" : "update";
+  }
+  return std::string(atomic ? "atomic " : "") + ((kind & kAccessWrite) != 0 ? "write" : "read");
+}
+
+std::string of_bytes(std::uint64_t bytes) {
+  return " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+std::string hexadecimal(const void* address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%p", address);
+  return text;
+}
+
+// Only these order what lanes do to memory; a shuffle or a vote does not.
+bool orders_memory(const char* operation) {
+  return std::strcmp(operation, "__syncwarp") == 0 || std::strcmp(operation, "bar_warp_sync") == 0;
+}
+
+}  // namespace
+
+std::string KernelChecks::Access::describe() const {
+  return name_of_kind(kind) + of_bytes(bytes) + " at " + hexadecimal(address);
+}
+
+KernelChecks::KernelChecks(GroupExecutor& executor)
+    : executor_(executor), enabled_(config().checks.any()) {}
+
+void KernelChecks::learn_ranges(const Launch& launch, Thread** current_thread,
+                                const std::vector<EmulatedThread>& threads) {
+  ranges_.clear();
+  collective_ = {};
+  const auto add = [&](const void* begin, std::uint64_t bytes) {
+    const auto* first = static_cast<const char*>(begin);
+    ranges_.push_back({first, first + bytes});
+  };
+  add(launch.parameters.data(), launch.parameters.size());
+  add(threads.data(), threads.size() * sizeof(EmulatedThread));
+  add(&kRuntime, sizeof kRuntime);
+  add(current_thread, sizeof *current_thread);
+
+  struct Search {
+    std::uintptr_t code;
+    decltype(add)& add_range;
+  } search{reinterpret_cast<std::uintptr_t>(launch.kernel->invoke), add};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* argument) {
+        auto& [code, add_range] = *static_cast<Search*>(argument);
+        std::uintptr_t first = ~std::uintptr_t{0}, last = 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& header = info->dlpi_phdr[i];
+          if (header.p_type != PT_LOAD) continue;
+          first = std::min<std::uintptr_t>(first, info->dlpi_addr + header.p_vaddr);
+          last = std::max<std::uintptr_t>(last, info->dlpi_addr + header.p_vaddr + header.p_memsz);
+        }
+        if (code < first || code >= last) return 0;
+        add_range(reinterpret_cast<const void*>(first), last - first);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& header = info->dlpi_phdr[i];
+          if (header.p_type == PT_TLS && info->dlpi_tls_data != nullptr) {
+            add_range(info->dlpi_tls_data, header.p_memsz);
+          }
+        }
+        return 1;
+      },
+      &search);
+}
+
+void KernelChecks::prepare(EmulatedBlock& block) {
+  if (block.checks == nullptr) {
+    block.checks = std::make_unique<BlockChecks>(block.shared.window_bytes());
+  }
+  BlockChecks& checks = *block.checks;
+  checks.race.begin_block();
+  if (++checks.mark == 0) {
+    std::fill(checks.written.begin(), checks.written.end(), static_cast<unsigned char>(0));
+    checks.mark = 1;
+  }
+}
+
+void KernelChecks::order_all(EmulatedBlock& block) { block.checks->race.barrier(); }
+
+namespace {
+
+std::uint32_t linear_index(const EmulatedThread& thread) {
+  return static_cast<std::uint32_t>(&thread - thread.home->threads);
+}
+
+}  // namespace
+
+void KernelChecks::release(EmulatedThread& thread, const void* object) {
+  thread.home->checks->race.release(linear_index(thread), object);
+}
+
+void KernelChecks::acquire(EmulatedThread& thread, const void* object) {
+  thread.home->checks->race.acquire(linear_index(thread), object);
+}
+
+void KernelChecks::meet(EmulatedBlock& block, std::uint32_t warp, std::uint32_t lanes,
+                        const char* operation) {
+  collective_ = {&block, warp, lanes, false};
+  if (orders_memory(operation)) meet_now();
+}
+
+// A collective that accesses memory (ldmatrix) does it for all lanes when all are there.
+void KernelChecks::meet_now() {
+  if (collective_.met) return;
+  collective_.met = true;
+  collective_.block->checks->race.meet(collective_.warp, collective_.lanes);
+}
+
+void KernelChecks::part() {
+  if (collective_.met) collective_.block->checks->race.part(collective_.warp, collective_.lanes);
+  collective_.block = nullptr;
+}
+
+bool KernelChecks::is_own(const Access& access) const {
+  if (executor_.stacks().contains(access.address)) return true;
+  const auto holds = [&](const Range& range) {
+    return access.address >= range.begin && access.address + access.bytes <= range.end;
+  };
+  if (std::any_of(ranges_.begin(), ranges_.end(), holds)) return true;
+  // What threadIdx and its like read.
+  const Cluster& cluster = *access.thread.home->cluster;
+  if (holds({reinterpret_cast<const char*>(cluster.windows.data()),
+             reinterpret_cast<const char*>(cluster.windows.data() + cluster.windows.size())})) {
+    return true;
+  }
+  const auto* block = reinterpret_cast<const char*>(&access.thread.home->block);
+  return holds({block, block + sizeof(Block)});
+}
+
+void KernelChecks::on_access(EmulatedThread& thread, const void* address, std::uint64_t bytes,
+                             std::uint32_t kind, const void* code) {
+  if (!enabled_ || bytes == 0) return;
+  const Access access{thread, static_cast<const char*>(address), bytes, kind, code};
+  // Nearly all accesses are to the thread's own stack or to its block's shared memory.
+  const char here = 0;
+  if (static_cast<std::uint64_t>(access.address - &here) < FiberStacks::kStackBytes) return;
+  if (thread.home->shared.contains(address)) return check_shared(access, *thread.home);
+  if (AddressSpace::is_device_address(reinterpret_cast<std::uint64_t>(address))) {
+    return check_global(access);
+  }
+  if (is_own(access)) return;
+  const Cluster& cluster = *thread.home->cluster;
+  for (std::uint32_t rank = 0; rank < cluster.count; ++rank) {
+    EmulatedBlock& block = *cluster.blocks[rank];
+    if (block.shared.contains(address)) return check_shared(access, block);
+  }
+  check_global(access);
+}
+
+void KernelChecks::check_shared(const Access& access, EmulatedBlock& owner) {
+  const bool is_peer = &owner != access.thread.home;
+  // (The fault that follows says more about a block that has exited.)
+  if (owner.shared.closed()) return;
+  if (config().checks.memory && !owner.shared.holds(access.address, access.bytes)) {
+    fail(access, "invalid shared " + access.describe() + (is_peer ? ", of another block" : "") +
+                     ", " + owner.shared.describe(access.address));
+  }
+  const auto offset = static_cast<std::uint64_t>(access.address - owner.shared.window());
+  // What blocks of a cluster do to each other's memory is not compared.
+  if (config().checks.race && !is_peer) check_race(access, owner);
+  if (config().checks.init) {
+    check_written(access, &owner.checks->written[offset], owner.checks->mark, &owner);
+  }
+}
+
+void KernelChecks::check_race(const Access& access, EmulatedBlock& owner) {
+  if (collective_.block == &owner) meet_now();
+  if ((access.kind & kAccessAcquire) != 0) acquire(access.thread, access.address);
+  const auto offset = static_cast<std::uint64_t>(access.address - owner.shared.window());
+  const auto race = owner.checks->race.access(
+      {linear_index(access.thread), access.kind, access.code}, offset, access.bytes);
+  if ((access.kind & kAccessRelease) != 0) release(access.thread, access.address);
+  if (!race) return;
+  char key[64];
+  std::snprintf(key, sizeof key, "race %p %p", race->earlier.code, race->later.code);
+  const char* const place = owner.shared.window() + race->offset;
+  report(access, key,
+         "race between this " + name_of_kind(access.kind) + of_bytes(access.bytes) + " at " +
+             hexadecimal(access.address) + " and a " + name_of_kind(race->earlier.kind) + " by " +
+             name_of(owner.threads[race->earlier.thread]) + " at " +
+             source_line(race->earlier.code) + ", with nothing that orders them; the byte lies " +
+             owner.shared.describe(place));
+}
+
+const UsableMemory* KernelChecks::usable(const Access& access) {
+  const auto address = reinterpret_cast<std::uint64_t>(access.address);
+  if (const std::uint64_t version = memory_index().version(); version != recent_version_) {
+    recent_ = {};
+    recent_version_ = version;
+  }
+  for (const UsableMemory& memory : recent_) {
+    if (memory.contains(address, access.bytes)) return &memory;
+  }
+  const auto found = memory_index().find(address);
+  if (!found || !found->contains(address, access.bytes)) return nullptr;
+  UsableMemory& place = recent_[next_recent_++ % recent_.size()];
+  place = *found;
+  return &place;
+}
+
+void KernelChecks::check_global(const Access& access) {
+  const auto address = reinterpret_cast<std::uint64_t>(access.address);
+  // A flag in global memory orders what the block's threads do to shared memory, too.
+  if ((access.kind & kAccessAcquire) != 0) acquire(access.thread, access.address);
+  if ((access.kind & kAccessRelease) != 0) release(access.thread, access.address);
+  if (const UsableMemory* memory = usable(access)) {
+    if (config().checks.init && memory->written != nullptr) {
+      check_written(access, memory->written + (address - memory->address), 1, nullptr);
+    }
+    return;
+  }
+  if (!config().checks.memory || address_space().contains(address, access.bytes)) return;
+  std::string where = address_space().describe(address, access.bytes);
+  if (where.empty()) {
+    where = AddressSpace::is_device_address(address)
+                ? "no allocation is near"
+                : "which is host memory that the driver does not know, or no memory";
+  }
+  fail(access, "invalid global " + access.describe() + ", " + where);
+}
+
+void KernelChecks::check_written(const Access& access, unsigned char* written, unsigned char mark,
+                                 const EmulatedBlock* owner) {
+  if (access.reads()) {
+    const unsigned char* const end = written + access.bytes;
+    const unsigned char* const first =
+        std::find_if(static_cast<const unsigned char*>(written), end,
+                     [&](unsigned char byte) { return byte != mark; });
+    if (first != end) {
+      const char* const place = access.address + (first - written);
+      const std::string where =
+          owner != nullptr ? owner->shared.describe(place)
+                           : address_space().describe(reinterpret_cast<std::uint64_t>(place), 1);
+      char key[32];
+      std::snprintf(key, sizeof key, "init %p", access.code);
+      report(access, key,
+             "init: " + access.describe() + " of memory that nobody has written, " + where);
+    }
+  }
+  if (access.writes()) std::memset(written, mark, access.bytes);
+}
+
+void KernelChecks::fail(const Access& access, const std::string& what) {
+  count_finding();
+  executor_.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
+                 name_of(access.thread) + ": " + what + "; at " + source_line(access.code));
+}
+
+void KernelChecks::report(const Access& access, const std::string& key, const std::string& what) {
+  const std::string text = what + "; at " + source_line(access.code);
+  if (add_finding(key, [&] { return executor_.describe(access.thread) + ": " + text; })) {
+    executor_.fail(CUDA_ERROR_LAUNCH_FAILED, name_of(access.thread) + ": " + text);
+  }
+}
+
+}  // namespace culebra_emu

@@ -1,0 +1,108 @@
+// CULEBRA_EMU_CHECK: looks at each access of the kernels of a checked image.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checking/memory_index.h"
+#include "execution/emulated_block.h"
+
+namespace culebra_emu {
+
+class GroupExecutor;
+struct Launch;
+
+// The checks of what one executor runs. Each call costs one comparison if nothing is checked.
+class KernelChecks {
+ public:
+  explicit KernelChecks(GroupExecutor& executor);
+
+  void begin_group(const Launch& launch, Thread** current_thread,
+                   const std::vector<EmulatedThread>& threads) {
+    if (enabled_) learn_ranges(launch, current_thread, threads);
+  }
+  void begin_block(EmulatedBlock& block) {
+    if (enabled_) prepare(block);
+  }
+  // All threads of the block that have not exited are there.
+  void on_barrier(EmulatedBlock& block) {
+    if (enabled_) order_all(block);
+  }
+  // The thread arrives at a barrier of some threads, or has been let go by it.
+  void on_arrival(EmulatedThread& thread, const void* barrier) {
+    if (enabled_) release(thread, barrier);
+  }
+  void on_departure(EmulatedThread& thread, const void* barrier) {
+    if (enabled_) acquire(thread, barrier);
+  }
+  // Around what a collective does for its lanes.
+  void begin_collective(EmulatedBlock& block, std::uint32_t warp, std::uint32_t lanes,
+                        const char* operation) {
+    if (enabled_) meet(block, warp, lanes, operation);
+  }
+  void end_collective() {
+    if (enabled_) part();
+  }
+
+  void on_access(EmulatedThread& thread, const void* address, std::uint64_t bytes,
+                 std::uint32_t kind, const void* code);
+
+ private:
+  struct Access {
+    EmulatedThread& thread;
+    const char* address;
+    std::uint64_t bytes;
+    std::uint32_t kind;
+    const void* code;
+
+    bool reads() const;
+    bool writes() const;
+    std::string describe() const;
+  };
+  struct Range {
+    const char* begin;
+    const char* end;
+  };
+  struct Collective {
+    EmulatedBlock* block = nullptr;
+    std::uint32_t warp = 0;
+    std::uint32_t lanes = 0;
+    bool met = false;
+  };
+
+  void learn_ranges(const Launch& launch, Thread** current_thread,
+                    const std::vector<EmulatedThread>& threads);
+  void prepare(EmulatedBlock& block);
+  void order_all(EmulatedBlock& block);
+  static void release(EmulatedThread& thread, const void* object);
+  static void acquire(EmulatedThread& thread, const void* object);
+  void meet(EmulatedBlock& block, std::uint32_t warp, std::uint32_t lanes, const char* operation);
+  void meet_now();
+  void part();
+
+  bool is_own(const Access& access) const;
+  void check_shared(const Access& access, EmulatedBlock& owner);
+  void check_race(const Access& access, EmulatedBlock& owner);
+  void check_global(const Access& access);
+  const UsableMemory* usable(const Access& access);
+  void check_written(const Access& access, unsigned char* written, unsigned char mark,
+                     const EmulatedBlock* owner);
+
+  // A wrong access ends the launch; a finding does unless it is only to be reported.
+  [[noreturn]] void fail(const Access& access, const std::string& what);
+  void report(const Access& access, const std::string& key, const std::string& what);
+
+  GroupExecutor& executor_;
+  const bool enabled_;
+  // What a kernel touches besides its memory: its code's constants, its arguments, the emulator's.
+  std::vector<Range> ranges_;
+  Collective collective_;
+
+  std::array<UsableMemory, 8> recent_ = {};
+  std::size_t next_recent_ = 0;
+  std::uint64_t recent_version_ = 0;
+};
+
+}  // namespace culebra_emu

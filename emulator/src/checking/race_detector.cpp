@@ -1,0 +1,190 @@
+#include "checking/race_detector.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "culebra_emu/access.h"
+
+namespace culebra_emu {
+namespace {
+
+constexpr std::uint64_t kWordBytes = 4;
+
+}  // namespace
+
+void RaceDetector::Knowledge::forget(std::uint32_t current_generation) {
+  generation = current_generation;
+  known_warps = 0;
+}
+
+std::uint32_t RaceDetector::Knowledge::of(std::uint32_t thread) const {
+  const std::uint32_t warp = thread / kWarpSize;
+  return (known_warps >> warp & 1) == 0 ? 0 : ticks[warp][thread % kWarpSize];
+}
+
+void RaceDetector::Knowledge::learn(const Knowledge& other) {
+  for (std::uint32_t rest = other.known_warps; rest != 0; rest &= rest - 1) {
+    const auto warp = static_cast<std::uint32_t>(__builtin_ctz(rest));
+    if ((known_warps >> warp & 1) == 0) {
+      ticks[warp] = other.ticks[warp];
+    } else {
+      for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+        ticks[warp][lane] = std::max(ticks[warp][lane], other.ticks[warp][lane]);
+      }
+    }
+  }
+  known_warps |= other.known_warps;
+}
+
+void RaceDetector::Knowledge::learn(std::uint32_t thread, std::uint32_t tick) {
+  const std::uint32_t warp = thread / kWarpSize;
+  if ((known_warps >> warp & 1) == 0) ticks[warp].fill(0);
+  known_warps |= 1u << warp;
+  std::uint32_t& known = ticks[warp][thread % kWarpSize];
+  known = std::max(known, tick);
+}
+
+RaceDetector::RaceDetector(std::uint64_t bytes)
+    : words_((bytes + kWordBytes - 1) / kWordBytes), knowledge_(new Knowledge[kThreads]) {
+  void* memory = mmap(nullptr, words_ * sizeof(Word), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  // All zero, which is a word without records.
+  shadow_ = static_cast<Word*>(memory);
+  begin_block();
+}
+
+RaceDetector::~RaceDetector() { munmap(shadow_, words_ * sizeof(Word)); }
+
+void RaceDetector::begin_block() {
+  barrier();
+  first_generation_ = generation_;
+  clock_.fill(1);
+  objects_.clear();
+}
+
+void RaceDetector::barrier() { ++generation_; }
+
+RaceDetector::Knowledge& RaceDetector::knowledge(std::uint32_t thread) {
+  Knowledge& known = knowledge_[thread];
+  if (known.generation != generation_) known.forget(generation_);
+  return known;
+}
+
+bool RaceDetector::is_before(const Record& record, std::uint32_t thread) {
+  return record.thread == thread || record.generation != generation_ ||
+         knowledge(thread).of(record.thread) >= record.tick;
+}
+
+void RaceDetector::meet(std::uint32_t warp, std::uint32_t mask) {
+  Knowledge joined;
+  joined.forget(generation_);
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint32_t thread = warp * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(rest));
+    joined.learn(knowledge(thread));
+    joined.learn(thread, clock_[thread]);
+  }
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    knowledge(warp * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(rest))).learn(joined);
+  }
+}
+
+void RaceDetector::part(std::uint32_t warp, std::uint32_t mask) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    ++clock_[warp * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(rest))];
+  }
+}
+
+void RaceDetector::release(std::uint32_t thread, const void* object) {
+  Knowledge& held = objects_[object];
+  if (held.generation != generation_) held.forget(generation_);
+  held.learn(knowledge(thread));
+  held.learn(thread, clock_[thread]++);
+}
+
+void RaceDetector::acquire(std::uint32_t thread, const void* object) {
+  const auto found = objects_.find(object);
+  if (found == objects_.end() || found->second.generation != generation_) return;
+  knowledge(thread).learn(found->second);
+}
+
+std::uint32_t RaceDetector::index_of(const void* code) {
+  const auto [entry, is_new] =
+      code_indices_.try_emplace(code, static_cast<std::uint32_t>(codes_.size()));
+  if (is_new) codes_.push_back(code);
+  return entry->second;
+}
+
+std::optional<RaceDetector::Race> RaceDetector::access(const Access& access, std::uint64_t offset,
+                                                       std::uint64_t bytes) {
+  std::optional<Race> race;
+  const std::uint32_t code = index_of(access.code);
+  const std::uint64_t end = offset + bytes;
+  for (std::uint64_t at = offset; at < end;) {
+    const std::uint64_t word = at / kWordBytes;
+    const std::uint64_t first = at % kWordBytes;
+    const std::uint64_t last = std::min(kWordBytes, first + end - at);
+    const auto mask = static_cast<std::uint8_t>((1u << last) - (1u << first));
+    if (auto found = access_word(access, code, word, mask); found && !race) race = found;
+    at += last - first;
+  }
+  return race;
+}
+
+std::optional<RaceDetector::Race> RaceDetector::access_word(const Access& access,
+                                                            std::uint32_t code, std::uint64_t word,
+                                                            std::uint8_t mask) {
+  std::optional<Race> race;
+  const bool writes = (access.kind & kAccessWrite) != 0;
+  Word& records = shadow_[word];
+  Record* place = nullptr;
+  Record* oldest = &records[0];
+  for (Record& record : records) {
+    if (!exists(record)) {
+      record = {};
+      if (place == nullptr) place = &record;
+      continue;
+    }
+    const bool before = is_before(record, access.thread);
+    const bool record_writes = (record.kind & kAccessWrite) != 0;
+    const std::uint8_t common = record.mask & mask;
+    if (common != 0 && !before && (writes || record_writes) &&
+        (record.kind & access.kind & kAccessAtomic) == 0 && !race) {
+      race = Race{{record.thread, record.kind, codes_[record.code]},
+                  access,
+                  word * kWordBytes + static_cast<std::uint64_t>(__builtin_ctz(common))};
+    }
+    // Whoever is unordered with the old access, and would make a race with it, is unordered with
+    // this one too, and makes a race with it. (Only a plain access stands for a plain one.)
+    const bool same_or_stronger = writes || !record_writes;
+    const bool same_or_plainer =
+        (access.kind & kAccessAtomic) == 0 || (record.kind & kAccessAtomic) != 0;
+    if (before && same_or_stronger && same_or_plainer && (record.mask & ~mask) == 0) {
+      record = {};
+      place = &record;
+    } else if (record.generation < oldest->generation) {
+      oldest = &record;
+    }
+  }
+  if (place == nullptr) {
+    // Of equal age: a load rather than a store, which makes races with more.
+    place = oldest;
+    for (Record& record : records) {
+      if (record.generation == oldest->generation && (record.kind & kAccessWrite) == 0) {
+        place = &record;
+        break;
+      }
+    }
+  }
+  *place = {generation_,
+            clock_[access.thread],
+            static_cast<std::uint16_t>(access.thread),
+            mask,
+            static_cast<std::uint8_t>(access.kind),
+            code};
+  return race;
+}
+
+}  // namespace culebra_emu

@@ -1,0 +1,148 @@
+// For the tests of CULEBRA_EMU_CHECK: each kernel is right with `wrong` = 0 and shows one mistake
+// with 1.
+#include "culebra_emu/cuda.h"
+
+extern "C" __global__ void beyond_bound(unsigned* out, unsigned n, unsigned wrong) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n + wrong) out[i] = i;
+}
+CULEBRA_KERNEL(beyond_bound, 1024, out, n, wrong)
+
+// Reads 16 bytes of which the last few may lie beyond.
+extern "C" __global__ void vector_beyond_bound(uint4* out, const char* in, unsigned wrong) {
+  out[0] = culebra_emu::ld_global_v4_u32(in + 16 * wrong);
+}
+CULEBRA_KERNEL(vector_beyond_bound, 1, out, in, wrong)
+
+extern "C" __global__ void read_one(unsigned* out, const unsigned* in) { out[0] = in[0]; }
+CULEBRA_KERNEL(read_one, 1, out, in)
+
+namespace culebra_test {
+struct Large {
+  unsigned words[25];
+};
+}  // namespace culebra_test
+
+extern "C" __global__ void copy_struct(unsigned* out, const unsigned* in) {
+  *reinterpret_cast<culebra_test::Large*>(out) = *reinterpret_cast<const culebra_test::Large*>(in);
+}
+CULEBRA_KERNEL(copy_struct, 1, out, in)
+
+extern "C" __global__ void static_array_beyond(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, first, 32);
+  CULEBRA_SHARED(unsigned, second, 32);
+  first[threadIdx.x] = threadIdx.x;
+  second[threadIdx.x] = 0;
+  __syncthreads();
+  out[threadIdx.x] = first[threadIdx.x + wrong] + second[threadIdx.x];
+}
+CULEBRA_KERNEL(static_array_beyond, 32, out, wrong)
+
+extern "C" __global__ void dynamic_array_before(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED_DYNAMIC(unsigned, words);
+  words[static_cast<int>(threadIdx.x) - static_cast<int>(wrong)] = 1;
+  out[threadIdx.x] = words[threadIdx.x];
+}
+CULEBRA_KERNEL(dynamic_array_before, 1024, out, wrong)
+
+// Each thread reads what another one stored.
+extern "C" __global__ void reverse(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 1024);
+  words[threadIdx.x] = threadIdx.x;
+  if (wrong == 0) __syncthreads();
+  out[threadIdx.x] = words[blockDim.x - 1 - threadIdx.x];
+}
+CULEBRA_KERNEL(reverse, 1024, out, wrong)
+
+// The second round's stores overtake the first one's loads.
+extern "C" __global__ void reuse(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 1024);
+  unsigned sum = 0;
+  for (unsigned round = 0; round < 2; ++round) {
+    words[threadIdx.x] = threadIdx.x + round;
+    __syncthreads();
+    sum += words[(threadIdx.x + 1) % blockDim.x];
+    if (wrong == 0) __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+CULEBRA_KERNEL(reuse, 1024, out, wrong)
+
+// A reduction in a warp's own part of shared memory.
+extern "C" __global__ void warp_sum(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 1024);
+  const unsigned lane = threadIdx.x % 32;
+  words[threadIdx.x] = 1;
+  for (unsigned offset = 16; offset > 0; offset /= 2) {
+    if (wrong == 0) __syncwarp();
+    if (lane < offset) words[threadIdx.x] += words[threadIdx.x + offset];
+  }
+  if (lane == 0) out[threadIdx.x / 32] = words[threadIdx.x];
+}
+CULEBRA_KERNEL(warp_sum, 1024, out, wrong)
+
+// A shuffle makes lanes meet, but orders nothing of what they do to memory.
+extern "C" __global__ void shuffle_is_no_fence(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 32);
+  words[threadIdx.x] = threadIdx.x;
+  const unsigned other = __shfl_xor_sync(0xFFFFFFFFu, threadIdx.x, 1);
+  if (wrong == 0) __syncwarp();
+  out[threadIdx.x] = words[other];
+}
+CULEBRA_KERNEL(shuffle_is_no_fence, 32, out, wrong)
+
+extern "C" __global__ void count(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, counter, 1);
+  if (threadIdx.x == 0) counter[0] = 0;
+  __syncthreads();
+  atomicAdd(&counter[0], 1);
+  if (wrong == 0) __syncthreads();
+  if (threadIdx.x == 0) out[0] = counter[0];
+}
+CULEBRA_KERNEL(count, 1024, out, wrong)
+
+// Half-words of one word belong to different threads.
+extern "C" __global__ void narrow(unsigned short* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned short, words, 1024);
+  words[threadIdx.x & ~wrong] = static_cast<unsigned short>(threadIdx.x);
+  __syncthreads();
+  out[threadIdx.x] = words[threadIdx.x & ~wrong];
+}
+CULEBRA_KERNEL(narrow, 1024, out, wrong)
+
+// The last thread hands its word over to the first one by a flag; wrong: before it is there.
+extern "C" __global__ void hand_over(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 2);
+  if (threadIdx.x == 0) words[1] = 0;
+  __syncthreads();
+  if (threadIdx.x == blockDim.x - 1) {
+    if (wrong == 0) words[0] = 7;
+    __threadfence_block();
+    atomicExch(&words[1], 1);
+    if (wrong != 0) words[0] = 7;
+  }
+  if (threadIdx.x == 0) {
+    while (atomicAdd(&words[1], 0) == 0) __nanosleep(10);
+    __threadfence_block();
+    out[0] = words[0];
+  }
+}
+CULEBRA_KERNEL(hand_over, 1024, out, wrong)
+
+extern "C" __global__ void unwritten_shared(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 64);
+  if (threadIdx.x != 5 || wrong == 0) words[threadIdx.x] = 0;
+  __syncthreads();
+  out[threadIdx.x] = words[threadIdx.x];
+}
+CULEBRA_KERNEL(unwritten_shared, 64, out, wrong)
+
+// A thread that leaves is no longer waited for, and what it did is ordered all the same.
+extern "C" __global__ void leave_early(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 64);
+  words[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x >= 32) return;
+  if (wrong == 0) __syncthreads();
+  out[threadIdx.x] = words[threadIdx.x + 32];
+}
+CULEBRA_KERNEL(leave_early, 64, out, wrong)
