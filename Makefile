@@ -41,7 +41,7 @@ MVN := mvn -q -B -Dstyle.color=never
 
 ARCHS ?= $(shell make/gpu-archs.sh)
 
-.PHONY: build run test test-sanitized native emulator kernels image example install-kernel-tools generate bench \
+.PHONY: build run test test-sanitized fuzz native emulator kernels image example install-kernel-tools generate bench \
         bench-compare report bench-full gpu-bundle format check-format clean help
 
 build: build/java.stamp ## Build everything this machine can build (the default)
@@ -58,6 +58,9 @@ test: build ## Build, then run every test this machine can run
 
 test-sanitized: ## The emulator and all kernels under the compilers' sanitizers (SHORT=1 for a few minutes of it)
 	@$(MAKE) -s -C emulator test-sanitized SHORT=$(SHORT)
+
+fuzz: build ## Fuzz what reads foreign files: images, .npy, .safetensors, indexes, tables (FUZZ_SECONDS=60 for each)
+	@make/fuzz.sh
 
 native: emulator kernels
 

@@ -126,7 +126,7 @@ final class KernelIndex {
         case "param" -> {
           expect(f, 8);
           Param param = new Param(f[3], f[4], number(f[5]), number(f[6]), number(f[7]));
-          int ordinal = Math.toIntExact(number(f[2]));
+          int ordinal = intNumber(f[2]);
           if (params.computeIfAbsent(f[1], k -> new HashMap<>()).putIfAbsent(ordinal, param)
               != null) {
             throw new IllegalArgumentException(
@@ -181,7 +181,7 @@ final class KernelIndex {
                   + signature.offset(ordinal));
         }
       }
-      return new Entry(symbol, line[2], Math.toIntExact(number(line[3])), signature);
+      return new Entry(symbol, line[2], intNumber(line[3]), signature);
     }
 
     private ParameterType type(Param param) {
@@ -235,6 +235,14 @@ final class KernelIndex {
                 + " fields separated by one TAB, this one has "
                 + f.length);
       }
+    }
+
+    private static int intNumber(String text) {
+      long value = number(text);
+      if (value > Integer.MAX_VALUE) {
+        throw new IllegalArgumentException(value + " is too large");
+      }
+      return (int) value;
     }
 
     private static long number(String text) {

@@ -30,10 +30,23 @@ public final class TensorFormatException extends IOException {
     this.reason = reason;
   }
 
-  /** File, tensor and reason in one line. */
+  /**
+   * File, tensor and reason in one line. What the file calls its tensors, types and keys may hold
+   * anything; control characters, which a terminal would obey, are replaced by a question mark.
+   */
   @Override
   public String getMessage() {
-    return (tensor == null ? file : file + "#" + tensor) + ": " + reason;
+    StringBuilder message = new StringBuilder(file);
+    if (tensor != null) {
+      message.append('#').append(tensor);
+    }
+    message.append(": ").append(reason);
+    for (int i = 0; i < message.length(); i++) {
+      if (Character.isISOControl(message.charAt(i))) {
+        message.setCharAt(i, '?');
+      }
+    }
+    return message.toString();
   }
 
   /** The file as the user named it. */
