@@ -126,6 +126,7 @@ bench-compare: build ## Say what got slower between two files of results, beyond
 BUNDLE_ARCHS = $(if $(filter file,$(origin ARCHS)),90a,$(ARCHS))
 gpu-bundle: build $(BENCH_NATIVE) ## Pack what a machine with a GPU but no JDK needs to test and measure (ARCHS, default 90a)
 	@$(MAKE) -C kernels-cu test-root runner ARCHS='$(BUNDLE_ARCHS)'
+	@$(MAKE) -C emulator differential
 	@make/gpu-bundle.sh '$(BUNDLE_ARCHS)'
 
 # Hand-written C, C++ and CUDA. clang-format is not needed to build or to test, and is left out with a notice where missing.

@@ -82,6 +82,15 @@ run_sanitize() {
   return "$status"
 }
 
+# What the driver answers to good and bad calls, beside what is recorded: differences are in the table, with the rest.
+run_differential() {
+  with_test_root
+  status=0
+  "$here/native/differential" "$CULEBRA_KERNELS" --json "$OUT/differential.json" "$@" >"$OUT/differential.txt" 2>&1 || status=$?
+  cat "$OUT/differential.txt"
+  return "$status"
+}
+
 command=${1:-help}
 [ $# -eq 0 ] || shift
 case $command in
@@ -90,6 +99,7 @@ case $command in
   test) run_tests "$@" ;;
   bench) run_bench "$@" ;;
   sanitize) run_sanitize ;;
+  differential) run_differential "$@" ;;
   *)
     cat <<END
 usage: run info           the driver and the devices it finds
@@ -100,8 +110,9 @@ usage: run info           the driver and the devices it finds
                           all types and more rounds; --only pairs,ceilings,kernels,calls,driver,threads,collectors;
                           --out FILE; --python COMMAND; --smoke for tiny sizes)
        run sanitize       compute-sanitizer's four tools over the C++ runner of the same kernels
+       run differential   what the driver answers to good and bad calls, beside what is recorded (--only TEXT)
        run cli ...        the culebra command
-Results of test, bench and sanitize go to the folder that OUT names (now $OUT).
+Results of test, bench, sanitize and differential go to the folder that OUT names (now $OUT).
 $(cat "$here/BUNDLE")
 END
     [ "$command" = help ] || exit 2

@@ -49,7 +49,7 @@ natives=$(echo "$PWD/$bundle"/bench/jcuda-natives-*.jar)
 )
 
 cp -r kernels-cu/build/test-root "$bundle/test-root"
-cp build/bench/* kernels-cu/build/runner "$bundle/native/"
+cp build/bench/* kernels-cu/build/runner emulator/build/test/differential/differential "$bundle/native/"
 cp benchmarks/torch_peer.py "$bundle/bench/"
 
 # Uncompressed modules: xz does better over all of them than jlink over each. The second CDS archive is for heaps over

@@ -59,18 +59,23 @@ KernelRoot::KernelRoot(const Driver& driver, std::string folder)
   }
 }
 
-KernelRoot::Kernel KernelRoot::kernel(const std::string& symbol) {
-  const auto entry = kernels_.find(symbol);
-  if (entry == kernels_.end()) throw std::runtime_error("no kernel " + symbol + " in " + folder_);
-  const auto file = files_.find(entry->second.family);
+std::string KernelRoot::image_of(const std::string& family) const {
+  const auto file = files_.find(family);
   if (file == files_.end()) {
-    throw std::runtime_error("no image of " + entry->second.family + " in " + folder_ +
+    throw std::runtime_error("no image of " + family + " in " + folder_ +
                              " fits compute capability " +
                              std::to_string(driver_.compute_capability()));
   }
+  return folder_ + "/" + file->second;
+}
+
+KernelRoot::Kernel KernelRoot::kernel(const std::string& symbol) {
+  const auto entry = kernels_.find(symbol);
+  if (entry == kernels_.end()) throw std::runtime_error("no kernel " + symbol + " in " + folder_);
+  const std::string path = image_of(entry->second.family);
   void*& module = modules_[entry->second.family];
   if (module == nullptr) {
-    std::ifstream stream = open(folder_ + "/" + file->second);
+    std::ifstream stream = open(path);
     std::vector<char> image{std::istreambuf_iterator<char>(stream), {}};
     image.push_back('\0');  // PTX is a C string
     module = driver_.load_module(image);

@@ -17,6 +17,9 @@ class KernelRoot {
 
   bool has_family(const std::string& family) const { return files_.count(family) != 0; }
 
+  // The file of a family's best image.
+  std::string image_of(const std::string& family) const;
+
   struct Kernel {
     void* function;
     unsigned max_threads;

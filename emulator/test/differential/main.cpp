@@ -1,0 +1,203 @@
+// The differential test: the same calls to whatever driver is there, beside what an H200 answered.
+//
+//   differential ROOT [DRIVER] [--json FILE] [--only TEXT]
+//
+// ROOT is a kernel root with the selftest family; DRIVER is the driver's library (else
+// CULEBRA_DRIVER, else libcuda.so.1). Each case runs in a process of its own: some end it, and some
+// leave a device that answers nothing else any more. Ends with 1 if an answer differs from the
+// recorded one and known.def does not say why.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "case.h"
+#include "runner/kernel_root.h"
+
+using namespace differential;
+
+namespace {
+
+constexpr int kSecondsPerCase = 60;
+// What the emulator says where the real driver crashes.
+constexpr const char* kEmulatedCrash = "the real driver crashes here";
+
+const std::map<std::string, std::string> kKnown = {
+#define KNOWN(name, reason) {name, reason},
+#include "known.def"
+#undef KNOWN
+};
+
+struct Outcome {
+  std::string answer;
+  bool same = false;
+  std::string known;  // why it may differ
+};
+
+std::string read_all(int descriptor) {
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t got; (got = read(descriptor, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  close(descriptor);
+  return text;
+}
+
+// The case's answer; what it writes to standard error ends up in `complaint`.
+std::string run_in_child(const char* program, const std::string& name, std::string& complaint) {
+  int answers[2];
+  int errors[2];
+  if (pipe(answers) != 0 || pipe(errors) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(answers[1], STDOUT_FILENO);
+    dup2(errors[1], STDERR_FILENO);
+    for (const int end : {answers[0], answers[1], errors[0], errors[1]}) close(end);
+    alarm(kSecondsPerCase);
+    execl(program, program, "--case", name.c_str(), nullptr);
+    _exit(127);
+  }
+  close(answers[1]);
+  close(errors[1]);
+  // Answers are short: they fit into the pipe while errors are read.
+  complaint = read_all(errors[0]);
+  const std::string answer = read_all(answers[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    if (signal == SIGSEGV) return "crash";
+    if (signal == SIGABRT && complaint.find(kEmulatedCrash) != std::string::npos) return "crash";
+    return signal == SIGALRM ? "timeout" : "signal " + std::to_string(signal);
+  }
+  if (WEXITSTATUS(status) != 0) {
+    return "cannot run: " + complaint.substr(0, complaint.find('\n'));
+  }
+  return answer;
+}
+
+int run_case(const std::string& name) {
+  open_driver();
+  for (const Case& each : cases()) {
+    if (each.name != name) continue;
+    Answer answer;
+    each.body(answer);
+    std::fputs(answer.text().c_str(), stdout);
+    std::fflush(stdout);
+    // Without the destructors of a driver that may have failed.
+    _exit(0);
+  }
+  return 2;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+void write_json(const char* path, const std::string& device,
+                const std::vector<std::pair<const Case*, Outcome>>& outcomes) {
+  std::ofstream file(path);
+  file << "{\"device\": " << quoted(device) << ", \"cases\": [";
+  const char* separator = "\n";
+  for (const auto& [each, outcome] : outcomes) {
+    file << separator << "  {\"case\": " << quoted(each->name)
+         << ", \"calls\": " << quoted(each->calls) << ", \"recorded\": " << quoted(each->recorded)
+         << ", \"here\": " << quoted(outcome.answer) << ", \"verdict\": "
+         << (each->recorded.empty() ? "\"not recorded\""
+             : outcome.same         ? "\"same\""
+                                    : "\"different\"");
+    if (!outcome.known.empty()) file << ", \"known\": " << quoted(outcome.known);
+    file << "}";
+    separator = ",\n";
+  }
+  file << "\n]}\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--case") == 0) return run_case(argv[2]);
+  const char* json = nullptr;
+  const char* only = "";
+  std::vector<const char*> plain;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+      json = argv[++i];
+    } else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+      only = argv[++i];
+    } else {
+      plain.push_back(argv[i]);
+    }
+  }
+  if (plain.empty() || plain.size() > 2) {
+    std::fprintf(stderr, "usage: differential ROOT [DRIVER] [--json FILE] [--only TEXT]\n");
+    return 2;
+  }
+  if (plain.size() == 2) setenv("CULEBRA_DRIVER", plain[1], 1);
+  const char* driver_path = std::getenv("CULEBRA_DRIVER");
+
+  std::string device;
+  try {
+    // Asked in this process, which then makes no call of the cases.
+    const runner::Driver driver(driver_path == nullptr ? "libcuda.so.1" : driver_path);
+    device = driver.device_name();
+    const runner::KernelRoot root(driver, plain[0]);
+    setenv("CULEBRA_DIFFERENTIAL_IMAGE", root.image_of("selftest").c_str(), 1);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "differential: %s\n", failure.what());
+    return 2;
+  }
+  const bool emulated = device.find("emulator") != std::string::npos;
+
+  std::printf("%s\n%-28s %-62s %-24s %-24s %s\n", device.c_str(), "case", "calls", "recorded",
+              "here", "");
+  std::vector<std::pair<const Case*, Outcome>> outcomes;
+  std::size_t same = 0, different = 0, known = 0, unrecorded = 0;
+  for (const Case& each : cases()) {
+    if (each.name.find(only) == std::string::npos) continue;
+    std::string complaint;
+    Outcome outcome;
+    outcome.answer = run_in_child(argv[0], each.name, complaint);
+    outcome.same = outcome.answer == each.recorded;
+    const auto reason = kKnown.find(each.name);
+    const char* verdict = "same";
+    if (each.recorded.empty()) {
+      ++unrecorded;
+      verdict = "not recorded";
+    } else if (outcome.same) {
+      ++same;
+    } else if (emulated && reason != kKnown.end()) {
+      ++known;
+      outcome.known = reason->second;
+      verdict = "known";
+    } else {
+      ++different;
+      verdict = "DIFFERENT";
+    }
+    std::printf("%-28s %-62s %-24s %-24s %s\n", each.name.c_str(), each.calls.c_str(),
+                each.recorded.c_str(), outcome.answer.c_str(), verdict);
+    if (!outcome.known.empty()) std::printf("%-28s   %s\n", "", outcome.known.c_str());
+    if (emulated && outcome.same && reason != kKnown.end()) {
+      ++different;
+      std::printf("%-28s   known.def says that it differs, and it does not\n", "");
+    }
+    std::fflush(stdout);
+    outcomes.emplace_back(&each, std::move(outcome));
+  }
+  if (json != nullptr) write_json(json, device, outcomes);
+  std::printf("differential: %zu same, %zu different, %zu known to differ, %zu not recorded\n",
+              same, different, known, unrecorded);
+  return different == 0 ? 0 : 1;
+}
