@@ -37,6 +37,7 @@ using CUstream = culebra_emu::Stream*;
 using CUdevice = int;
 using CUdeviceptr = std::uint64_t;
 using CUhostFn = void (*)(void* user_data);
+using CUstreamCallback = void (*)(CUstream stream, CUresult result, void* user_data);
 
 #include "abi_memory.h"
 
@@ -99,6 +100,19 @@ struct CUlaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    struct {
+      void* base_ptr;
+      std::size_t num_bytes;
+      float hitRatio;
+      int hitProp;
+      int missProp;
+    } accessPolicyWindow;
+    int syncPolicy;
+    int priority;
+    struct {
+      unsigned char default_, remote;
+    } memSyncDomainMap;
+    int memSyncDomain;
   } value;
 };
 

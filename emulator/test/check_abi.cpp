@@ -394,3 +394,7 @@ static_assert(ours::kPortProgrammatic == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC)
 static_assert(ours::kPortLaunchOrder == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
 static_assert(ours::CU_USER_OBJECT_NO_DESTRUCTOR_SYNC == ::CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
 static_assert(ours::CU_GRAPH_USER_OBJECT_MOVE == ::CU_GRAPH_USER_OBJECT_MOVE);
+
+static_assert(offsetof(ours::CUlaunchAttribute::Value, accessPolicyWindow.missProp) ==
+              offsetof(::CUlaunchAttributeValue, accessPolicyWindow.missProp));
+static_assert(sizeof(ours::CUlaunchAttribute::Value) == sizeof(::CUlaunchAttributeValue));

@@ -215,6 +215,42 @@ CULEBRA_EMU_EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) 
   });
 }
 
+// There are no green contexts; who asks for one is told of none.
+CULEBRA_EMU_EXPORT CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* context, void** green) {
+  return with_stream("cuStreamGetCtx_v2", handle, [&](const StreamPtr& stream) {
+    if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *context = &stream->context();
+    if (green != nullptr) *green = nullptr;
+    return CUDA_SUCCESS;
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuStreamGetDevice(CUstream handle, CUdevice* ordinal) {
+  return with_stream("cuStreamGetDevice", handle, [&](const StreamPtr& stream) {
+    if (ordinal == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *ordinal = stream->context().device().ordinal();
+    return CUDA_SUCCESS;
+  });
+}
+
+// Unlike a host function it is told of a failure, and cannot be captured.
+CULEBRA_EMU_EXPORT CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback,
+                                                void* user_data, unsigned flags) {
+  return with_stream("cuStreamAddCallback", handle, [&](const StreamPtr& stream) {
+    if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult refused = refuse_in_capture(*stream);
+    if (refused != CUDA_SUCCESS) return refused;
+    stream->enqueue(
+        [=, &device = stream->context().device()] {
+          in_host_function = true;
+          callback(handle, device.failure(), user_data);
+          in_host_function = false;
+        },
+        Stream::OnFailure::kRun);
+    return CUDA_SUCCESS;
+  });
+}
+
 CULEBRA_EMU_EXPORT CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
   return with_stream("cuLaunchHostFunc", handle, [&](const StreamPtr& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;

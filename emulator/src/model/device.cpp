@@ -138,8 +138,8 @@ constexpr std::array<int, 148> kAttributes = {
     0,                             // mempool supported handle types
     1,                             // cluster launch
     0,                             // deferred mapping cuda array supported
-    0,                             // can use 64 bit stream mem ops
-    0,                             // can use stream wait value nor
+    1,                             // can use 64 bit stream mem ops
+    1,                             // can use stream wait value nor
     0,                             // dma buf supported
     0,                             // ipc event supported
     4,                             // mem sync domain count

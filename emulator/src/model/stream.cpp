@@ -68,6 +68,17 @@ void Stream::serve(const std::shared_ptr<Stream>& self) {
   }
 }
 
+CUlaunchAttribute::Value Stream::attribute(CUlaunchAttributeID id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = attributes_.find(id);
+  return found == attributes_.end() ? CUlaunchAttribute::Value{} : found->second;
+}
+
+void Stream::set_attribute(CUlaunchAttributeID id, const CUlaunchAttribute::Value& value) {
+  const std::lock_guard lock(mutex_);
+  attributes_[id] = value;
+}
+
 CompletionPtr Stream::last() const {
   const std::lock_guard lock(mutex_);
   return last_;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -32,7 +33,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Context& context() const { return context_; }
   Kind kind() const { return kind_; }
   unsigned flags() const { return flags_; }
-  int priority() const { return priority_; }
+  int priority() const { return priority_.load(); }
+  void set_priority(int priority) { priority_.store(priority); }
+
+  // What cuStreamSetAttribute was told; the zero value if it never was.
+  CUlaunchAttribute::Value attribute(CUlaunchAttributeID id) const;
+  void set_attribute(CUlaunchAttributeID id, const CUlaunchAttribute::Value& value);
+
   std::uint64_t id() const { return id_; }
 
   // Adds work behind all earlier work; it also waits for `after`.
@@ -60,7 +67,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Context& context_;
   const Kind kind_;
   const unsigned flags_;
-  const int priority_;
+  std::atomic<int> priority_;
   const std::uint64_t id_;
 
   mutable std::mutex mutex_;
@@ -69,6 +76,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   CompletionPtr last_;
   bool has_thread_ = false;
   bool closed_ = false;
+  std::map<CUlaunchAttributeID, CUlaunchAttribute::Value> attributes_;
 };
 
 using StreamPtr = std::shared_ptr<Stream>;
