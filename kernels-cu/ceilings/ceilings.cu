@@ -4,6 +4,9 @@
 //
 //   culebra_ceilings_copy             16 bytes in, 16 bytes out
 //   culebra_ceilings_read             16 bytes in, a checksum out
+//   culebra_ceilings_ex2              exponentials, in registers
+//   culebra_ceilings_mma_bf16         mma.sync m16n8k16, in registers
+//   culebra_ceilings_wgmma_bf16       wgmma m64n256k16, of shared memory; sm_90a only, see there
 //   culebra_ceilings_random_<type>    random values, each a function of a seed and its place
 //   culebra_ceilings_count_nan_<type> how many elements are NaN
 //
@@ -12,6 +15,7 @@
 #include "culebra/platform.cuh"
 
 #include "culebra/ptx.cuh"
+#include "culebra/ptx/wgmma.cuh"
 #include "culebra/types.cuh"
 #include "culebra/vec.cuh"
 
@@ -132,3 +136,147 @@ extern "C" __global__ void __launch_bounds__(culebra::kThreads)
   sums[global_thread()] = sum;
 }
 CULEBRA_KERNEL(culebra_ceilings_read, culebra::kThreads, sums, in, packs)
+
+namespace culebra {
+namespace {
+
+// Independent chains of a thread: one alone waits for itself.
+constexpr int kChains = 8;
+
+// Tiles of a warp in the mma loop: kTilesM fragments of a with kTilesN of b make as many
+// accumulators as their product, enough to keep the tensor cores busy.
+constexpr int kTilesM = 2;
+constexpr int kTilesN = 4;
+constexpr int kMmaElements = kTilesM * 16 * 16 + kTilesN * 16 * 8;  // of a warp's inputs
+
+// Tiles of a block in the wgmma loop: each of two warpgroups has an a of its own, b is common.
+constexpr int kWgmmaM = 64;
+constexpr int kWgmmaN = 256;
+constexpr int kWgmmaK = 64;  // one swizzled row of 128 bytes: four steps of 16
+constexpr int kWarpgroups = 2;
+constexpr int kWgmmaElements = (kWarpgroups * kWgmmaM + kWgmmaN) * kWgmmaK;
+
+}  // namespace
+}  // namespace culebra
+
+// out[t][chain] = x after `iterations` times x = 2^-x, from in[t][chain]. From any start the chains
+// come to the same place, where x = 2^-x.
+extern "C" __global__ void __launch_bounds__(culebra::kThreads)
+    culebra_ceilings_ex2(float* out, const float* in, int64_t iterations) {
+  using namespace culebra;
+  float x[kChains];
+  const int64_t first = global_thread() * kChains;
+#pragma unroll
+  for (int i = 0; i < kChains; ++i) x[i] = in[first + i];
+  for (int64_t step = 0; step < iterations; ++step) {
+#pragma unroll
+    for (int i = 0; i < kChains; ++i) x[i] = ptx::ex2_approx_ftz_f32(-x[i]);
+  }
+#pragma unroll
+  for (int i = 0; i < kChains; ++i) out[first + i] = x[i];
+}
+CULEBRA_KERNEL(culebra_ceilings_ex2, culebra::kThreads, out, in, iterations)
+
+// For each warp w of the grid, `iterations` times the products of its kTilesM matrices a (16 x 16,
+// row-major) with its kTilesN matrices b (16 x 8, column-major), which lie behind each other in
+// in[w]. out[w][m][n][lane][r] is register r of the accumulator; see ptx/mma.cuh for its place.
+extern "C" __global__ void __launch_bounds__(culebra::kThreads)
+    culebra_ceilings_mma_bf16(float* out, const culebra::bf16* in, int64_t iterations) {
+  using namespace culebra;
+  const int64_t warp = global_thread() / 32;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int group = lane / 4;
+  const int place = lane % 4;
+  const bf16* matrices = in + warp * kMmaElements;
+
+  uint32_t a[kTilesM][4];
+  uint32_t b[kTilesN][2];
+#pragma unroll
+  for (int m = 0; m < kTilesM; ++m) {
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const int row = group + 8 * (r % 2);
+      const int column = 8 * (r / 2) + 2 * place;
+      memcpy(&a[m][r], matrices + m * 256 + row * 16 + column, 4);
+    }
+  }
+  matrices += kTilesM * 256;
+#pragma unroll
+  for (int n = 0; n < kTilesN; ++n) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      memcpy(&b[n][r], matrices + n * 128 + group * 16 + 8 * r + 2 * place, 4);
+    }
+  }
+
+  float sums[kTilesM][kTilesN][4] = {};
+  for (int64_t step = 0; step < iterations; ++step) {
+#pragma unroll
+    for (int m = 0; m < kTilesM; ++m) {
+#pragma unroll
+      for (int n = 0; n < kTilesN; ++n) {
+        ptx::mma_sync_m16n8k16_f32_bf16_bf16_f32(sums[m][n], a[m], b[n], sums[m][n]);
+      }
+    }
+  }
+#pragma unroll
+  for (int m = 0; m < kTilesM; ++m) {
+#pragma unroll
+    for (int n = 0; n < kTilesN; ++n) {
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        out[(((warp * kTilesM + m) * kTilesN + n) * 32 + lane) * 4 + r] = sums[m][n][r];
+      }
+    }
+  }
+}
+CULEBRA_KERNEL(culebra_ceilings_mma_bf16, culebra::kThreads, out, in, iterations)
+
+// wgmma has no CPU meaning, so this kernel is not in the emulator's image, and not in the index,
+// which is made from the host build: who launches it states its signature.
+#ifndef CULEBRA_HOST
+
+// For each block, `iterations` times the products of each warpgroup's a (64 x 64, row-major) with
+// the block's b (256 x 64, row-major, so that out = a * b^T); in[block] has the a of both
+// warpgroups and then b. out[block][warpgroup][thread][i] is register i of the accumulator; see
+// ptx/wgmma.cuh for its place. Blocks of 256 threads, 48 KiB of dynamic shared memory.
+extern "C" __global__ void __launch_bounds__(culebra::kThreads)
+    culebra_ceilings_wgmma_bf16(float* out, const culebra::bf16* in, int64_t iterations) {
+  using namespace culebra;
+  CULEBRA_SHARED_DYNAMIC(bf16, tiles);
+  constexpr int kChunk = kPackBytes / sizeof(bf16);
+  const bf16* mine = in + static_cast<int64_t>(blockIdx.x) * kWgmmaElements;
+  // All tiles have rows of kWgmmaK, so they are swizzled as one tall matrix.
+  for (int i = threadIdx.x * kChunk; i < kWgmmaElements; i += kThreads * kChunk) {
+    const int row = i / kWgmmaK;
+    const int chunk = i % kWgmmaK / kChunk;
+    const uint4 bits = ptx::ld_global_v4_u32(mine + i);
+    memcpy(tiles + row * kWgmmaK + (chunk ^ (row % 8)) * kChunk, &bits, kPackBytes);
+  }
+  // wgmma reads through the async proxy what was written through the generic one.
+  ptx::wgmma_fence_proxy_async();
+  __syncthreads();  // for everybody's part of the tiles
+
+  const int warpgroup = static_cast<int>(threadIdx.x / 128);
+  const uint64_t a = ptx::wgmma_descriptor_swizzle_128(tiles + warpgroup * kWgmmaM * kWgmmaK);
+  const uint64_t b = ptx::wgmma_descriptor_swizzle_128(tiles + kWarpgroups * kWgmmaM * kWgmmaK);
+  float sums[128];
+#pragma unroll
+  for (float& sum : sums) sum = 0;
+  for (int64_t step = 0; step < iterations; ++step) {
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < kWgmmaK / 16; ++k) {
+      // A descriptor has its address in units of 16 bytes; a step of 16 elements is 32 bytes.
+      ptx::wgmma_m64n256k16_f32_bf16_bf16(sums, a + 2 * k, b + 2 * k);
+    }
+    ptx::wgmma_commit_group();
+    ptx::wgmma_wait_group<1>();
+  }
+  ptx::wgmma_wait_group<0>();
+  float* result = out + (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) * 128;
+#pragma unroll
+  for (int i = 0; i < 128; ++i) result[i] = sums[i];
+}
+
+#endif

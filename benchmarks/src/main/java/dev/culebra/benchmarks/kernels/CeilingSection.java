@@ -1,5 +1,6 @@
 package dev.culebra.benchmarks.kernels;
 
+import dev.culebra.ComputeCapability;
 import dev.culebra.Context;
 import dev.culebra.Stream;
 import dev.culebra.benchmarks.results.Result;
@@ -34,6 +35,11 @@ public final class CeilingSection implements Section {
       ceilings.put(Ceilings.COPY, (c, s) -> MemoryCeilings.driverCopy(c, s, elements));
       ceilings.put(Ceilings.COPY_KERNEL, (c, s) -> MemoryCeilings.kernelCopy(c, s, elements));
       ceilings.put(Ceilings.READ, (c, s) -> MemoryCeilings.read(c, s, elements));
+      ceilings.put(Ceilings.MMA, (c, s) -> MathCeilings.mma(c, s, extent));
+      ceilings.put(Ceilings.EX2, (c, s) -> MathCeilings.ex2(c, s, extent));
+      if (hasWgmma(session)) {
+        ceilings.put(Ceilings.WGMMA, (c, s) -> MathCeilings.wgmma(c, s, extent));
+      }
       for (Map.Entry<String, Opener> each : ceilings.entrySet()) {
         if (session.has(Ceilings.SECTION, each.getKey(), Ceilings.WHO)) {
           continue;
@@ -49,6 +55,12 @@ public final class CeilingSection implements Section {
       }
       context.trimMemory();
     }
+  }
+
+  /** Of Hopper's server chips alone: sm_90a. */
+  private static boolean hasWgmma(Session session) {
+    ComputeCapability capability = session.device().computeCapability();
+    return !session.isEmulated() && capability.major() == 9 && capability.minor() == 0;
   }
 
   private static void measure(Session session, Context context, Stream stream, Ceiling ceiling)

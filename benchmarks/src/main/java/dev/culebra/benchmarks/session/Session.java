@@ -35,8 +35,14 @@ public record Session(ResultsFile results, Scale scale, Device device) {
   /** The root of a failure, in one line. */
   public static String reason(Throwable thrown) {
     Throwable root = thrown;
-    while (root.getCause() != null) {
-      root = root.getCause();
+    while (true) {
+      if (root.getCause() != null) {
+        root = root.getCause();
+      } else if (root.getSuppressed().length > 0) {
+        root = root.getSuppressed()[0]; // where JMH puts what a benchmark threw
+      } else {
+        break;
+      }
     }
     // Some put their whole search for a library into the message.
     return root.toString().lines().findFirst().orElse("");

@@ -22,19 +22,16 @@ public final class StartSection implements Section {
 
   /** What may be kept from one start to the next. */
   private enum Kept {
-    NOTHING("plain", List.of(), List.of()),
-    CLASSES(
-        "class data archive",
-        List.of("-XX:ArchiveClassesAtExit=%s"),
-        List.of("-XX:SharedArchiveFile=%s")),
-    /** JDK 24 and newer; of 25 in one step. */
-    AOT("AOT cache", List.of("-XX:AOTCacheOutput=%s"), List.of("-XX:AOTCache=%s"));
+    NOTHING("plain", "", ""),
+    CLASSES("class data archive", "-XX:ArchiveClassesAtExit=", "-XX:SharedArchiveFile="),
+    /** Made in one step since JDK 25. */
+    AOT("AOT cache", "-XX:AOTCacheOutput=", "-XX:AOTCache=");
 
     final String label;
-    final List<String> making;
-    final List<String> using;
+    final String making;
+    final String using;
 
-    Kept(String label, List<String> making, List<String> using) {
+    Kept(String label, String making, String using) {
       this.label = label;
       this.making = making;
       this.using = using;
@@ -42,7 +39,19 @@ public final class StartSection implements Section {
   }
 
   /** A way to start, and its times so far. */
-  private record Start(String problem, String who, List<String> command, double[] millis) {}
+  private static final class Start {
+    final String problem;
+    final String who;
+    final List<String> command;
+    final double[] millis;
+
+    Start(String problem, String who, List<String> command, int samples) {
+      this.problem = problem;
+      this.who = who;
+      this.command = command;
+      this.millis = new double[samples];
+    }
+  }
 
   @Override
   public String name() {
@@ -70,13 +79,19 @@ public final class StartSection implements Section {
           }
           Path cache = folder.resolve(what + "-" + kept);
           if (!kept.making.isEmpty()) {
-            String problemOfMaking = run(java(options(kept.making, cache), what));
+            String problemOfMaking = run(java(kept.making + cache, what));
             if (!Files.exists(cache)) {
               session.failed(NAME, problem, who, "ms", "not made: " + problemOfMaking);
               continue;
             }
           }
-          add(session, starts, problem, who, java(options(kept.using, cache), what), samples);
+          add(
+              session,
+              starts,
+              problem,
+              who,
+              java(kept.using.isEmpty() ? "" : kept.using + cache, what),
+              samples);
         }
       }
       measure(session, starts, samples);
@@ -98,7 +113,7 @@ public final class StartSection implements Section {
     }
     String failure = run(command); // fills the file cache as well
     if (failure.isEmpty()) {
-      starts.add(new Start(problem, who, command, new double[samples]));
+      starts.add(new Start(problem, who, command, samples));
     } else {
       session.failed(NAME, problem, who, "ms", failure);
     }
@@ -137,17 +152,15 @@ public final class StartSection implements Section {
     return List.of(NativeFolder.path().resolve("cold-start").toString(), Driver.opened().library());
   }
 
-  private static List<String> options(List<String> forms, Path cache) {
-    return forms.stream().map(form -> form.formatted(cache)).toList();
-  }
-
-  private static List<String> java(List<String> options, String what) {
+  private static List<String> java(String option, String what) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // Making an archive tells much that nobody asked for.
     command.add("-Xlog:disable");
     command.add("--enable-native-access=ALL-UNNAMED");
-    command.addAll(options);
+    if (!option.isEmpty()) {
+      command.add(option);
+    }
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(ColdStart.class.getName());

@@ -138,7 +138,7 @@ class ReportTest {
           DocumentBuilderFactory.newInstance()
               .newDocumentBuilder()
               .parse(new InputSource(new StringReader(svg)));
-      String[] frame = document.getDocumentElement().getAttribute("viewBox").split(" ");
+      String[] frame = document.getDocumentElement().getAttribute("viewBox").split(" ", -1);
       double width = Double.parseDouble(frame[2]);
       double height = Double.parseDouble(frame[3]);
       for (String tag : List.of("circle", "line", "rect")) {
