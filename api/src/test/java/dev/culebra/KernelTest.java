@@ -62,10 +62,10 @@ class KernelTest extends DeviceTier {
 
   @Test
   void closingALibraryDoesNotWaitForWorkOfOthers() {
+    CudaLibrary library = context.load(image); // waits for the device, so before the gate
     try (Context others = Context.primary(context.device());
         Stream busy = others.newStream();
         Gate gate = new Gate(busy)) {
-      CudaLibrary library = context.load(image);
       assertTimeoutPreemptively(java.time.Duration.ofSeconds(20), library::close);
       assertFalse(busy.isDone());
       gate.open();
