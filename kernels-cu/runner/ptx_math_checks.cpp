@@ -350,12 +350,13 @@ void check_conversions(Bench& bench) {
   run(bench, {"cvt_rn_satfinite_e5m2x2_f16x2", 89, halves, 1, of_halves(kE5m2)});
   run(bench, {"cvt_rn_f16x2_e4m3x2", 89, all, 1, to_halves(kE4m3)});
   run(bench, {"cvt_rn_f16x2_e5m2x2", 89, all, 1, to_halves(read_e5m2)});
-  run(bench, {"cvt_rna_tf32_f32", 80, floats, 1, equals([](W x, W, W) -> W {
+  // The NaN is whichever: an H200 keeps some of the payload, the emulator gives the canonical one.
+  run(bench, {"cvt_rna_tf32_f32", 80, floats, 1, [](W got, W x, W, W) {
                 const float value = number(x);
-                if (std::isnan(value)) return 0x7FFFFFFFu;
-                if (std::isinf(value)) return x;
-                return (x + 0x1000u) & 0xFFFFE000u;
-              })});
+                if (std::isnan(value)) return std::isnan(number(got));
+                if (std::isinf(value)) return got == x;
+                return got == ((x + 0x1000u) & 0xFFFFE000u);
+              }});
 }
 
 }  // namespace
