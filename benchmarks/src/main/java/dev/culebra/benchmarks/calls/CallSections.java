@@ -21,7 +21,7 @@ public final class CallSections {
     cases.addAll(JmhCase.of("string out", StringResult.class));
     cases.addAll(JmhCase.of("struct of 64 bytes by value", StructByValue.class));
     cases.addAll(JmhCase.of("call that calls back", Upcall.class));
-    return new JmhSection("calls", cases);
+    return new JmhSection("calls", cases, 2);
   }
 
   /** What the driver's functions cost: launches, events, memory, copies. */
@@ -35,7 +35,7 @@ public final class CallSections {
     cases.addAll(JmhCase.of("event open and close", Events.OpenAndClose.class));
     cases.addAll(JmhCase.of("allocate and free, 4 KiB", Allocations.class));
     cases.addAll(JmhCase.of("copy and wait", Copies.class));
-    return new JmhSection("driver", cases);
+    return new JmhSection("driver", cases, 2);
   }
 
   /** The same calls by several threads at once, platform and virtual ones. */
@@ -51,7 +51,7 @@ public final class CallSections {
         cases.add(culebra(Launches.class, "prepared").with(LAUNCH, who, threads, options));
       }
     }
-    return new JmhSection("threads", cases);
+    return new JmhSection("threads", cases, 1);
   }
 
   /** The same calls under each garbage collector: a call passes its barriers. */
@@ -62,7 +62,7 @@ public final class CallSections {
       cases.add(culebra(CurrentContext.class, "culebra").with(GET_CURRENT, collector, 1, option));
       cases.add(culebra(Launches.class, "prepared").with(LAUNCH, collector, 1, option));
     }
-    return new JmhSection("collectors", cases);
+    return new JmhSection("collectors", cases, 1);
   }
 
   private static JmhCase culebra(Class<?> type, String method) {

@@ -36,10 +36,15 @@ final class JmhSection implements Section {
 
   private final String name;
   private final List<JmhCase> cases;
+  private final int shortRounds;
 
-  JmhSection(String name, List<JmhCase> cases) {
+  /**
+   * @param shortRounds forks of each benchmark in a short run
+   */
+  JmhSection(String name, List<JmhCase> cases, int shortRounds) {
     this.name = name;
     this.cases = cases;
+    this.shortRounds = shortRounds;
   }
 
   @Override
@@ -49,7 +54,7 @@ final class JmhSection implements Section {
 
   @Override
   public void measure(Session session) throws IOException {
-    int rounds = session.scale().pick(1, 2, 5);
+    int rounds = session.scale().pick(1, shortRounds, 5);
     for (int round = 1; round <= rounds; round++) {
       for (JmhCase each : cases) {
         Optional<Result> earlier = session.results().find(each.key(name));
@@ -84,7 +89,7 @@ final class JmhSection implements Section {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .addProfiler(GCProfiler.class)
-            .warmupIterations(session.scale().pick(1, 5, 5))
+            .warmupIterations(session.scale().pick(1, 3, 5))
             .warmupTime(warmUp)
             .measurementIterations(session.scale().pick(2, 5, 5))
             .measurementTime(time)

@@ -137,7 +137,7 @@ final class Figures {
               .formatted(
                   result.text("operation").orElse(""),
                   result.text("type").orElse(""),
-                  rows == 1 ? "all elements" : Format.number(rows) + " rows");
+                  rows == 1 ? "all elements" : Format.count(rows) + " rows");
       double bytes = result.number("bytes").orElse(0.0) / GIGA;
       double unit = Result.secondsOf(result.unit());
       Interval interval = result.interval();

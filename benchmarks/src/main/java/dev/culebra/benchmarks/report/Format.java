@@ -45,12 +45,15 @@ final class Format {
   /** A count with a unit prefix, for axes: 64k, 1M. */
   static String count(double value) {
     if (value >= 1e6) {
-      return number(value / 1e6).replaceAll("\\.?0+$", "") + "M";
+      return plain(value / 1e6) + "M";
     }
-    if (value >= 1e3) {
-      return number(value / 1e3).replaceAll("\\.0+$", "") + "k";
-    }
-    return number(value).replaceAll("\\.0+$", "");
+    return value >= 1e3 ? plain(value / 1e3) + "k" : plain(value);
+  }
+
+  /** Without zeros that say nothing. */
+  private static String plain(double value) {
+    String text = number(value);
+    return text.contains(".") ? text.replaceAll("\\.?0+$", "") : text;
   }
 
   /** Text that is no markup. */

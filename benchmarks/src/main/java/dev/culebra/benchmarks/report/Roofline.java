@@ -44,21 +44,11 @@ final class Roofline {
     Svg svg = new Svg(WIDTH, HEIGHT, title);
     for (double tick : y.ticks()) {
       svg.line(LEFT, y.place(tick), WIDTH, y.place(tick), "grid");
-      svg.text(
-          LEFT - 4,
-          y.place(tick) + 4,
-          Svg.Anchor.END,
-          "tick",
-          Format.number(tick / 1e12).replaceAll("\\.0+$", ""));
+      svg.text(LEFT - 4, y.place(tick) + 4, Svg.Anchor.END, "tick", Format.count(tick / 1e12));
     }
     for (double tick : x.ticks()) {
       svg.line(x.place(tick), BOTTOM, x.place(tick), BOTTOM + 4, "axis");
-      svg.text(
-          x.place(tick),
-          BOTTOM + 15,
-          Svg.Anchor.MIDDLE,
-          "tick",
-          Format.number(tick).replaceAll("\\.0+$", ""));
+      svg.text(x.place(tick), BOTTOM + 15, Svg.Anchor.MIDDLE, "tick", Format.count(tick));
     }
     svg.line(LEFT, BOTTOM, WIDTH, BOTTOM, "axis");
     svg.text(0, 10, Svg.Anchor.START, "tick", "T operations/s");
@@ -71,21 +61,23 @@ final class Roofline {
           {x.place(ridge), y.place(Math.min(mostY, bytesPerSecond * ridge))}
         },
         "stroke roof");
-    flopsPerSecond.forEach(
-        (name, roof) -> {
-          svg.line(
-              x.place(roof / bytesPerSecond),
-              y.place(roof),
-              x.place(mostX),
-              y.place(roof),
-              "stroke roof");
-          svg.text(
-              x.place(mostX),
-              y.place(roof) - 4,
-              Svg.Anchor.END,
-              "tick",
-              name + " " + Format.number(roof / 1e12));
-        });
+    double free = HEIGHT;
+    for (Map.Entry<String, Double> roof :
+        flopsPerSecond.entrySet().stream().sorted(Map.Entry.comparingByValue()).toList()) {
+      double level = y.place(roof.getValue());
+      svg.line(
+          x.place(roof.getValue() / bytesPerSecond), level, x.place(mostX), level, "stroke roof");
+      // Roofs that are close to each other have their names above and below.
+      boolean isCrowded = level - 4 > free - 24;
+      double nameAt = isCrowded ? level - 6 : level + 12;
+      svg.text(
+          x.place(mostX),
+          nameAt,
+          Svg.Anchor.END,
+          "tick",
+          roof.getKey() + " " + Format.number(roof.getValue() / 1e12));
+      free = level;
+    }
     for (Point point : points) {
       svg.dot(
           x.place(point.flopsPerByte()),

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table, for the page and for Markdown alike. The first column is text, the others are numbers.
+ * A table, for the page and for Markdown alike.
  *
  * @param title above it
  * @param note below the title, may be empty
@@ -31,9 +31,28 @@ record Table(String title, String note, List<String> columns, List<List<String>>
       text.append(note).append("\n\n");
     }
     line(text, columns);
-    text.append("|---|").append("--:|".repeat(columns.size() - 1)).append('\n');
+    text.append('|');
+    for (int column = 0; column < columns.size(); column++) {
+      text.append(isNumbers(column) ? "--:|" : "---|");
+    }
+    text.append('\n');
     rows.forEach(row -> line(text, row));
     return text.append('\n').toString();
+  }
+
+  /** Numbers stand at the right, words at the left. */
+  private boolean isNumbers(int column) {
+    return column > 0
+        && rows.stream()
+            .map(row -> row.get(column))
+            .allMatch(
+                cell ->
+                    cell.isEmpty() || (Character.isDigit(cell.charAt(0)) && cell.length() < 32));
+  }
+
+  private String cell(String tag, int column, String words) {
+    return "<%s%s>%s</%s>"
+        .formatted(tag, isNumbers(column) ? " class=\"number\"" : "", Format.escape(words), tag);
   }
 
   private static void line(StringBuilder text, List<String> cells) {
@@ -49,11 +68,15 @@ record Table(String title, String note, List<String> columns, List<List<String>>
       text.append("<p>").append(Format.escape(note)).append("</p>\n");
     }
     text.append("<div class=\"scroll\"><table><thead><tr>");
-    columns.forEach(head -> text.append("<th>").append(Format.escape(head)).append("</th>"));
+    for (int column = 0; column < columns.size(); column++) {
+      text.append(cell("th", column, columns.get(column)));
+    }
     text.append("</tr></thead><tbody>\n");
     for (List<String> row : rows) {
       text.append("<tr>");
-      row.forEach(cell -> text.append("<td>").append(Format.escape(cell)).append("</td>"));
+      for (int column = 0; column < columns.size(); column++) {
+        text.append(cell("td", column, row.get(column)));
+      }
       text.append("</tr>\n");
     }
     return text.append("</tbody></table></div>\n").toString();

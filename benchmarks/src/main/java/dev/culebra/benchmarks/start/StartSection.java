@@ -60,7 +60,7 @@ public final class StartSection implements Section {
 
   @Override
   public void measure(Session session) throws IOException, InterruptedException {
-    int samples = session.scale().pick(2, 10, 30);
+    int samples = session.scale().pick(2, 8, 30);
     Path folder = Files.createTempDirectory("culebra-start");
     List<Start> starts = new ArrayList<>();
     try {

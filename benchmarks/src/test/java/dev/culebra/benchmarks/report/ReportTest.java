@@ -227,5 +227,6 @@ class ReportTest {
     assertEquals("64k", Format.count(64000));
     assertEquals("100", Format.count(100));
     assertEquals("1M", Format.count(1e6));
+    assertEquals("0.1", Format.count(0.1));
   }
 }
