@@ -32,23 +32,27 @@ std::uint64_t default_memory() {
   return std::min(kH200Bytes, physical / 4 * 3);
 }
 
-std::vector<InjectedFailure> failures() {
-  constexpr const char* kName = "CULEBRA_EMU_FAIL";
-  constexpr const char* kExpected = "FUNCTION:CALL:CODE[,...] with CALL a number or *";
-  std::vector<InjectedFailure> result;
-  const char* value = std::getenv(kName);
-  if (value == nullptr) return result;
-  for (const std::string& entry : split(value, ',')) {
-    const std::vector<std::string> parts = split(entry, ':');
-    if (parts.size() != 3) reject(kName, value, kExpected);
-    char* end = nullptr;
-    const std::uint64_t call = parts[1] == "*" ? 0 : std::strtoull(parts[1].c_str(), &end, 10);
-    if (end != nullptr && (*end != '\0' || call == 0)) reject(kName, value, kExpected);
-    const long code = std::strtol(parts[2].c_str(), &end, 10);
-    if (*end != '\0') reject(kName, value, kExpected);
-    result.push_back({parts[0], call, static_cast<CUresult>(code)});
+// CULEBRA_EMU_FAULT, and the older words for some of its rules.
+std::vector<FaultRule> fault_rules() {
+  std::string spec;
+  const auto add = [&](const char* name, const char* rule, const std::string& value) {
+    std::string complaint;
+    if (!parse_faults(rule + value, complaint)) reject(name, value.c_str(), complaint.c_str());
+    spec += std::string(rule) + value + ";";
+  };
+  const auto with = [&](const char* name, const char* rule, char separator) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return;
+    for (const std::string& entry : split(value, separator)) add(name, rule, entry);
+  };
+  with("CULEBRA_EMU_FAULT", "", ';');
+  with("CULEBRA_EMU_FAIL", "fail:", ',');
+  if (number("CULEBRA_EMU_OOM_AT", 0) != 0) with("CULEBRA_EMU_OOM_AT", "oom:", ',');
+  if (number("CULEBRA_EMU_SLOW_KERNEL_MS", 0) != 0) {
+    with("CULEBRA_EMU_SLOW_KERNEL_MS", "slow-kernel:", ',');
   }
-  return result;
+  std::string complaint;
+  return *parse_faults(spec, complaint);
 }
 
 Checks checks() {
@@ -95,12 +99,11 @@ Config read() {
   config.stub = number("CULEBRA_EMU_STUB", 0) != 0;
   config.report = number("CULEBRA_EMU_REPORT", 0) != 0;
   config.memory_bytes = number("CULEBRA_EMU_MEMORY", default_memory());
-  config.fail_allocation = number("CULEBRA_EMU_OOM_AT", 0);
+  config.diagnose = number("CULEBRA_EMU_DIAGNOSE", 0) != 0;
   config.checks = checks();
-  config.slow_kernel_ms = number("CULEBRA_EMU_SLOW_KERNEL_MS", 0);
   if (const char* missing = std::getenv("CULEBRA_EMU_MISSING"))
     config.missing = split(missing, ',');
-  config.failures = failures();
+  config.faults = fault_rules();
   config.peer = peer_access(config.devices);
   return config;
 }

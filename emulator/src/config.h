@@ -8,14 +8,9 @@
 #include <vector>
 
 #include "abi.h"
+#include "faults/faults.h"
 
 namespace culebra_emu {
-
-struct InjectedFailure {
-  std::string function;
-  std::uint64_t call;  // counted from 1; 0 means every call
-  CUresult result;
-};
 
 // What checked images are watched for.
 struct Checks {
@@ -34,14 +29,13 @@ struct Config {
   bool stub = false;
   bool report = false;
   std::uint64_t memory_bytes = 0;
-  std::uint64_t fail_allocation = 0;  // counted from 1; 0 means none
-  std::uint64_t slow_kernel_ms = 0;
+  bool diagnose = false;
   Checks checks;
+  std::vector<FaultRule> faults;
   // Row i says which devices' memory device i can reach: '1' at the other's place. One row of one
   // character stands for all pairs.
   std::vector<std::string> peer = {"1"};
   std::vector<std::string> missing;
-  std::vector<InjectedFailure> failures;
 
   // Of two different devices.
   bool can_access_peer(int from, int to) const;

@@ -1,16 +1,12 @@
 #include "entry/allocation.h"
 
-#include <atomic>
 #include <utility>
 
-#include "config.h"
+#include "faults/faults.h"
 
 namespace culebra_emu {
 
-bool allocation_is_denied() {
-  static std::atomic<std::uint64_t> allocations = 0;
-  return allocations.fetch_add(1) + 1 == config().fail_allocation;
-}
+bool allocation_is_denied() { return faults().denies_allocation(); }
 
 Allocation describe(MemoryKind kind, Context& context, std::shared_ptr<Mapping> mapping) {
   Allocation allocation;

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "entry/call_count.h"
 #include "entry/function_table.h"
+#include "faults/faults.h"
 #include "model/capture.h"
 #include "model/objects.h"
 #include "model/origin.h"
@@ -27,14 +28,24 @@ void report_at_exit() {
   const std::string live = objects().describe_live();
   std::fprintf(stderr, "culebra-emulator: at exit: %s\n",
                live.empty() ? "nothing is left" : (live + " are left").c_str());
+  constexpr std::size_t kShown = 100;
+  const std::vector<std::string> lines = objects().describe_each_live();
+  for (std::size_t i = 0; i < lines.size() && i < kShown; ++i) {
+    std::fprintf(stderr, "culebra-emulator:   %s\n", lines[i].c_str());
+  }
+  if (lines.size() > kShown) {
+    std::fprintf(stderr, "culebra-emulator:   and %zu more\n", lines.size() - kShown);
+  }
 }
 
-CUresult injected_failure(const char* symbol, std::uint64_t call) {
-  for (const InjectedFailure& failure : config().failures) {
-    const bool named = failure.function == symbol || failure.function == base_name_of(symbol);
-    if (named && (failure.call == 0 || failure.call == call)) return failure.result;
+// What CULEBRA_EMU_FAULT has in store for the call.
+CUresult injected_failure(const char* symbol) {
+  CUresult lost = CUDA_SUCCESS;
+  const CUresult result = faults().on_call(symbol, base_name_of(symbol), lost);
+  if (lost != CUDA_SUCCESS) {
+    for (int i = 0; i < device_count(); ++i) find_device(i)->fail(lost, "lost on demand");
   }
-  return CUDA_SUCCESS;
+  return result;
 }
 
 // Without a current context a failed device can be meant only if there is one device.
@@ -58,9 +69,8 @@ void set_initialized() {
 
 CUresult admit(const char* symbol, unsigned demand) {
   if (config().stub) return CUDA_ERROR_STUB_LIBRARY;
-  const std::uint64_t number = count_call(symbol);
-  set_current_call(symbol, number);
-  const CUresult injected = injected_failure(symbol, number);
+  set_current_call(symbol, count_call(symbol));
+  const CUresult injected = injected_failure(symbol);
   if (injected != CUDA_SUCCESS) return injected;
   if ((demand & kNeedsInit) == 0) return CUDA_SUCCESS;
   if (!initialized() || is_forked_child.load(std::memory_order_relaxed)) {
@@ -85,6 +95,12 @@ void die_of_misuse(const char* symbol, const char* what) {
   std::abort();
 }
 
+void die_of_dead_stream(const char* symbol, CUstream handle) {
+  std::string what = "the stream was destroyed or never existed";
+  if (const auto history = objects().streams.history_of(handle)) what += ": " + *history;
+  die_of_misuse(symbol, what.c_str());
+}
+
 StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result) {
   // Null and 1 are the legacy default stream, 2 is the thread's own.
   constexpr std::uintptr_t kPerThread = 2;
@@ -99,7 +115,7 @@ StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result) 
     stream = number == kPerThread ? context->per_thread_stream() : context->legacy_stream();
   } else {
     stream = objects().streams.find(handle);
-    if (stream == nullptr) die_of_misuse(symbol, "the stream was destroyed or never existed");
+    if (stream == nullptr) die_of_dead_stream(symbol, handle);
   }
   result = stream->context().device().failure();
   return result == CUDA_SUCCESS ? stream : nullptr;

@@ -35,4 +35,9 @@ std::uint64_t count_call(const char* symbol) {
   return ++others[symbol];
 }
 
+std::int64_t calls_of(const char* symbol) {
+  const auto found = counters().find(symbol);
+  return found == counters().end() ? -1 : static_cast<std::int64_t>(found->second.load());
+}
+
 }  // namespace culebra_emu

@@ -8,4 +8,7 @@ namespace culebra_emu {
 // Counts a call: 1 for the function's first. Several symbols of one function count apart.
 std::uint64_t count_call(const char* symbol);
 
+// How often it was called; -1 if there is no such function.
+std::int64_t calls_of(const char* symbol);
+
 }  // namespace culebra_emu

@@ -7,6 +7,7 @@
 #include "entry/call.h"
 #include "entry/submit.h"
 #include "model/address_space.h"
+#include "model/diagnosis.h"
 
 namespace culebra_emu {
 namespace {
@@ -24,9 +25,10 @@ bool extent(std::size_t pitch, std::size_t slice_rows, std::size_t width, std::s
 
 bool is_valid_range(CUmemorytype type, std::uint64_t address, std::uint64_t bytes) {
   if (address_space().contains(address, bytes)) return true;
-  if (type == CU_MEMORYTYPE_DEVICE) return false;
-  return address != 0 && !address_space().find(address) &&
-         !AddressSpace::is_device_address(address);
+  const bool is_valid = type != CU_MEMORYTYPE_DEVICE && address != 0 &&
+                        !address_space().find(address) && !AddressSpace::is_device_address(address);
+  if (!is_valid) diagnose_address(address, bytes);
+  return is_valid;
 }
 
 bool is_valid_end(const CopyEnd& end, const CopyWork& work) {

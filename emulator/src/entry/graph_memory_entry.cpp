@@ -2,6 +2,7 @@
 #include "entry/call.h"
 #include "entry/graph_memory.h"
 #include "model/capture.h"
+#include "model/diagnosis.h"
 #include "model/graph_memory.h"
 
 using namespace culebra_emu;
@@ -39,7 +40,10 @@ CUresult free_in_capture(const Stream& stream, CUdeviceptr address, bool& captur
 CUresult free_graph_memory(CUdeviceptr address) {
   const std::lock_guard lock(graphs_mutex());
   const std::shared_ptr<GraphMemory> memory = GraphMemory::find(address);
-  if (memory == nullptr || !memory->allocated()) return CUDA_ERROR_INVALID_VALUE;
+  if (memory == nullptr || !memory->allocated()) {
+    diagnose_address(address, 1);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   memory->set_allocated(false);
   return CUDA_SUCCESS;
 }

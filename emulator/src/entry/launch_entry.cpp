@@ -4,9 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "config.h"
 #include "entry/call.h"
 #include "entry/launch.h"
 #include "entry/submit.h"
+#include "model/address_space.h"
+#include "model/diagnosis.h"
 #include "model/objects.h"
 #include "model/occupancy.h"
 
@@ -29,6 +32,25 @@ bool has_valid_shape(const Function& function, Index3 grid, Index3 block, unsign
   }
   return dynamic_bytes <=
          static_cast<unsigned>(function.settings()->max_dynamic_shared_bytes.load());
+}
+
+// CULEBRA_EMU_DIAGNOSE: looks for arguments, or fields of them, that are device addresses which
+// belong to nothing. (A number may look like one, so nothing is refused.)
+void diagnose_arguments(const Kernel& kernel, const std::vector<std::byte>& block) {
+  if (!config().diagnose) return;
+  for (std::uint32_t i = 0; i < kernel.parameter_count; ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    const std::uint32_t end = parameter.offset + parameter.size;
+    for (std::uint32_t at = parameter.offset; at + sizeof(std::uint64_t) <= end;
+         at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, block.data() + at, sizeof word);
+      if (!AddressSpace::is_device_address(word) || address_space().find(word)) continue;
+      const std::string where = address_space().describe(word, 1);
+      diagnose(std::string("kernel ") + kernel.symbol + ", argument " + parameter.name +
+               ": no allocation holds this address" + (where.empty() ? "" : ": " + where));
+    }
+  }
 }
 
 // Gathers the arguments into one block, from a pointer to each or from the caller's own block.
@@ -185,6 +207,7 @@ CUresult prepare_launch(const LaunchRequest& request, KernelWork& work) {
   result =
       gather_parameters(function->kernel(), request.arguments, request.extra, launch->parameters);
   if (result != CUDA_SUCCESS) return result;
+  diagnose_arguments(function->kernel(), launch->parameters);
   work.function = std::move(function);
   work.launch = std::move(launch);
   work.attributes.assign(request.attributes.begin(), request.attributes.end());

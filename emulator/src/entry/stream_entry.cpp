@@ -143,7 +143,7 @@ CULEBRA_EMU_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
     if (reinterpret_cast<std::uintptr_t>(handle) <= 2) return CUDA_ERROR_INVALID_HANDLE;
     const StreamPtr stream = objects().streams.remove(handle);
     if (stream == nullptr) {
-      die_of_misuse("cuStreamDestroy_v2", "the stream was destroyed or never existed");
+      die_of_dead_stream("cuStreamDestroy_v2", handle);
     }
     {
       const std::lock_guard lock(graphs_mutex());

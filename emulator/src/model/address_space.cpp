@@ -259,6 +259,15 @@ std::string AddressSpace::describe(std::uint64_t address, std::uint64_t bytes) c
          " behind the allocation of " + name(before->address, before->bytes, before->origin);
 }
 
+std::vector<std::string> AddressSpace::describe_each() const {
+  std::vector<std::string> lines;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [address, allocation] : allocations_) {
+    lines.push_back(name(address, allocation.bytes, allocation.origin));
+  }
+  return lines;
+}
+
 AddressSpace& address_space() {
   static AddressSpace& instance = *new AddressSpace;
   return instance;

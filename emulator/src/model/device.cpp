@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config.h"
+#include "faults/faults.h"
 
 namespace culebra_emu {
 namespace {
@@ -251,7 +252,7 @@ void Device::trim_pools_to_threshold() {
 bool Device::take_bytes(std::uint64_t bytes) {
   std::uint64_t used = used_bytes_.load();
   do {
-    if (bytes > total_bytes_ - used) return false;
+    if (bytes > total_bytes_ - used || faults().exceeds_budget(used, bytes)) return false;
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
   return true;
 }

@@ -15,7 +15,7 @@ namespace culebra_emu {
 namespace {
 
 Registry<ExecutableGraph>& registry() {
-  static Registry<ExecutableGraph>& instance = *new Registry<ExecutableGraph>;
+  static Registry<ExecutableGraph>& instance = *new Registry<ExecutableGraph>("executable graph");
   return instance;
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 // Never destroyed: a detached thread may still hold a graph at the process's end.
 struct Handles {
-  Registry<Graph> graphs;
-  Registry<GraphNode> nodes;
+  Registry<Graph> graphs{"graph"};
+  Registry<GraphNode> nodes{"graph node"};
   std::atomic<std::size_t> children = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "model/objects.h"
 
+#include <iterator>
+
 #include "model/address_space.h"
 #include "model/executable_graph.h"
 #include "model/graph.h"
@@ -116,6 +118,20 @@ std::string Objects::describe_live() const {
   add(address_space().count(MemoryKind::kPinned), "pinned host allocations");
   add(address_space().count(MemoryKind::kRegistered), "registered host ranges");
   return text;
+}
+
+std::vector<std::string> Objects::describe_each_live() const {
+  std::vector<std::string> lines;
+  const auto add = [&](std::vector<std::string> more) {
+    lines.insert(lines.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  };
+  add(streams.describe_each());
+  add(events.describe_each());
+  add(modules.describe_each());
+  add(libraries.describe_each());
+  add(address_space().describe_each());
+  return lines;
 }
 
 Objects& objects() {

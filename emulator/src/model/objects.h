@@ -89,11 +89,11 @@ class Library {
 
 class Objects {
  public:
-  Registry<Stream> streams;
-  Registry<Event> events;
-  Registry<Module> modules;
-  Registry<Library> libraries;
-  Registry<Function> functions;
+  Registry<Stream> streams{"stream"};
+  Registry<Event> events{"event"};
+  Registry<Module> modules{"module"};
+  Registry<Library> libraries{"library"};
+  Registry<Function> functions{"function"};
 
   // The one function of an owner and a kernel's name, made when first asked for. Null if the image
   // has no such kernel.
@@ -109,6 +109,8 @@ class Objects {
 
   // What is still there, for a report; empty if nothing is.
   std::string describe_live() const;
+  // The same, a line for each with what made it.
+  std::vector<std::string> describe_each_live() const;
 
  private:
   using Key = std::pair<const void*, std::string>;

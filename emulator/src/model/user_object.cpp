@@ -10,7 +10,7 @@ namespace culebra_emu {
 namespace {
 
 Registry<UserObject>& registry() {
-  static Registry<UserObject>& instance = *new Registry<UserObject>;
+  static Registry<UserObject>& instance = *new Registry<UserObject>("user object");
   return instance;
 }
 

@@ -11,9 +11,9 @@
 
 #include "checking/findings.h"
 #include "checking/written.h"
-#include "config.h"
 #include "execution/fault.h"
 #include "execution/grid.h"
+#include "faults/faults.h"
 #include "model/address_space.h"
 #include "model/device.h"
 #include "model/objects.h"
@@ -24,8 +24,12 @@ namespace {
 char* bytes_at(std::uint64_t address) { return reinterpret_cast<char*>(address); }
 
 void run_kernel(const KernelWork& work, Device& device) {
-  if (config().slow_kernel_ms != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(config().slow_kernel_ms));
+  if (const std::uint64_t delay = faults().kernel_delay_ms(); delay != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+  }
+  if (const CUresult fault = faults().on_launch(); fault != CUDA_SUCCESS) {
+    return device.fail(fault,
+                       std::string("kernel ") + work.launch->kernel->symbol + ": failed on demand");
   }
   const GridOutcome grid = run_grid(*work.launch);
   work.function->settings()->static_shared_bytes.store(grid.static_shared_bytes);
@@ -35,6 +39,12 @@ void run_kernel(const KernelWork& work, Device& device) {
     device.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
                 std::string("kernel ") + work.launch->kernel->symbol +
                     " (or one that ran at the same time) wrote outside of " + *damage);
+  }
+}
+
+void delay_copy(std::uint64_t bytes) {
+  if (const std::uint64_t delay = faults().copy_delay_ns(bytes); delay != 0) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(delay));
   }
 }
 
@@ -58,6 +68,7 @@ void copy(const CopyWork& work, const char* symbol, Device& device) {
       };
       const std::uint64_t to = work.to.address + offset(work.to);
       const std::uint64_t from = work.from.address + offset(work.from);
+      delay_copy(work.width_bytes);
       check_row(to, from, work.width_bytes, symbol, device);
       std::memmove(bytes_at(to), bytes_at(from), work.width_bytes);
     }
@@ -69,6 +80,7 @@ void fill_with(const FillWork& work) {
   for (std::size_t row = 0; row < work.rows; ++row) {
     const std::uint64_t to = work.to + row * work.pitch_bytes;
     note_fill(to, work.width * sizeof(Element));
+    delay_copy(work.width * sizeof(Element));
     auto* first = reinterpret_cast<Element*>(to);
     std::fill(first, first + work.width, static_cast<Element>(work.value));
   }
@@ -113,6 +125,7 @@ void wait_for_word(const CUstreamBatchMemOpParams::Value& wait, const Device& de
 
 template <class Word>
 void write_word(const CUstreamBatchMemOpParams::Value& write) {
+  note_fill(write.address, sizeof(Word));
   __atomic_store_n(reinterpret_cast<Word*>(write.address), static_cast<Word>(write.value64),
                    __ATOMIC_RELEASE);
 }
