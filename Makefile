@@ -72,11 +72,16 @@ kernels: ## GPU images of the kernels: ARCHS='80 90a' or ARCHS=all (default: the
 	@$(MAKE) -C kernels-cu gpu ARCHS='$(ARCHS)'
 
 IMAGE_ARCHS = $(if $(filter file,$(origin ARCHS)),,$(addprefix --arch ,$(ARCHS)))
-image: emulator ## Kernels of your own: SOURCE='a.cu b.cu' OUT=folder [ARCHS=90a] (docs/your-own-kernels.md)
-	@$(if $(and $(SOURCE),$(OUT)),bin/culebra-image -o '$(OUT)' $(IMAGE_ARCHS) $(SOURCE),\
+image: image-tools ## Kernels of your own: SOURCE='a.cu b.cu' OUT=folder [ARCHS=90a] (docs/your-own-kernels.md)
+	@$(if $(and $(SOURCE),$(OUT)),bin/culebra-image -o '$(OUT)' --checked $(IMAGE_ARCHS) $(SOURCE),\
 	  echo "usage: make image SOURCE='a.cu b.cu' OUT=folder [ARCHS='80 90a']"; exit 2)
 
-install-kernel-tools: emulator ## What `make image` needs, and the emulator, for use without this source tree: PREFIX=folder
+.PHONY: image-tools
+image-tools:
+	@$(MAKE) -s -C emulator library
+	@$(MAKE) -s -C emulator checked-image-tools
+
+install-kernel-tools: image-tools ## What `make image` needs, and the emulator, for use without this source tree: PREFIX=folder
 	@$(if $(PREFIX),make/install-kernel-tools.sh '$(PREFIX)',echo 'usage: make install-kernel-tools PREFIX=folder'; exit 2)
 
 example: build ## Run kernels of a user's own on the emulator: examples/saxpy

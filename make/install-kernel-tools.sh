@@ -13,5 +13,8 @@ for folder in kernels-cu/include/culebra emulator/include/culebra_emu; do
   cp -R "$folder" "$prefix/include/"
 done
 install -m 755 emulator/build/{pack_image,describe_kernels} kernels-cu/write-index.sh make/gpu-archs.sh "$prefix/libexec/culebra/"
-install -m 644 emulator/build/image-flags emulator/src/image.map "$prefix/libexec/culebra/"
+install -m 644 emulator/build/{image-flags,link-flags} emulator/src/image.map "$prefix/libexec/culebra/"
+install -d "$prefix/libexec/culebra/checked/checked"
+install -m 644 emulator/build-checked/{image-flags,link-flags} "$prefix/libexec/culebra/checked/"
+install -m 644 emulator/build-checked/checked/access_hooks.o "$prefix/libexec/culebra/checked/checked/"
 echo "installed into $prefix: bin/culebra-image, lib/libculebra-emulator.so"

@@ -44,6 +44,13 @@ check 'the commands for the source tree' 0 "$answer" . bash -euo pipefail -c "$(
 check 'the commands for anywhere else' 0 "$answer" "$folder/project" bash -euo pipefail -c "$(block 2)"
 tools=$folder/home/culebra
 
+# What the page promises of a barrier that is missing.
+sed '/__syncthreads/d' "$folder/project/saxpy.cu" > "$folder/project/racy.cu"
+"$tools/bin/culebra-image" -o "$folder/project/racy" --checked --arch none "$folder/project/racy.cu" > /dev/null || true
+check 'a missing barrier, looked for' 1 'racy.cu:' "$folder/project" env CULEBRA_EMU_CHECK=all \
+  CULEBRA_DRIVER="$tools/lib/libculebra-emulator.so" java --enable-native-access=ALL-UNNAMED -cp "$CULEBRA/cli/target/lib/*" \
+  Saxpy.java racy/checked
+
 echo 'void nothing() {}' > "$folder/project/none.cu"
 check 'a source without kernels' 1 'CULEBRA_KERNEL' "$folder/project" \
   "$tools/bin/culebra-image" -o none --arch none none.cu

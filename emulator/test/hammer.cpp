@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "graph_driver.h"
 #include "support.h"
 
 namespace {
@@ -58,6 +59,7 @@ class Worker {
         &Worker::query,          &Worker::shared_stream,
         &Worker::pinned_memory,  &Worker::registered_memory,
         &Worker::pool_memory,    &Worker::nested_context,
+        &Worker::graphs,         &Worker::own_context,
     };
     while (std::chrono::steady_clock::now() < end) (this->*kSteps[pick(std::size(kSteps))])();
   }
@@ -153,7 +155,11 @@ class Worker {
       expect(ms >= 0, "an event was before the one that it was recorded behind");
       SUCCEEDS(cuEventDestroy_v2(read));
     } else {
-      SUCCEEDS(cuCtxSynchronize());
+      const CUresult result = cuCtxSynchronize();
+      // Refused while another thread captures.
+      expect(result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+             "cuCtxSynchronize");
+      if (result != CUDA_SUCCESS) SUCCEEDS(cuStreamSynchronize(first));
     }
     check_words(back, value);
     SUCCEEDS(cuMemFree_v2(to));
@@ -294,6 +300,60 @@ class Worker {
     expect(again == shared_.context && popped == again, "the primary context is not one");
     SUCCEEDS(cuDevicePrimaryCtxRelease_v2(0));
   }
+
+  // Captured from two streams, launched several times on different ones.
+  void graphs() {
+    CUdeviceptr list = 0;
+    SUCCEEDS(cuMemAlloc_v2(&list, 5 * 4));
+    CUstream stream = nullptr, side = nullptr;
+    SUCCEEDS(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    SUCCEEDS(cuStreamCreate(&side, CU_STREAM_NON_BLOCKING));
+    CUevent fork = nullptr, join = nullptr;
+    SUCCEEDS(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+    SUCCEEDS(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+    CUgraph graph = nullptr;
+    SUCCEEDS(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    SUCCEEDS(cuMemsetD32Async(list, 0, 5, stream));
+    SUCCEEDS(launch(shared_.append, 1, 1, 0, stream, list, 1u));
+    SUCCEEDS(cuEventRecord(fork, stream));
+    SUCCEEDS(cuStreamWaitEvent(side, fork, 0));
+    SUCCEEDS(launch(shared_.append, 1, 1, 0, side, list, 2u));
+    SUCCEEDS(cuEventRecord(join, side));
+    SUCCEEDS(cuStreamWaitEvent(stream, join, 0));
+    SUCCEEDS(launch(shared_.append, 1, 1, 0, stream, list, 3u));
+    SUCCEEDS(cuStreamEndCapture(stream, &graph));
+    CUgraphExec executable = nullptr;
+    SUCCEEDS(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    SUCCEEDS(cuGraphDestroy(graph));
+    std::array<unsigned, 5> back = {};
+    const CUstream last = pick(2) == 0 ? stream : shared_.streams[pick(shared_.streams.size())];
+    SUCCEEDS(cuGraphLaunch(executable, side));
+    SUCCEEDS(cuGraphLaunch(executable, last));
+    SUCCEEDS(cuMemcpyDtoHAsync_v2(back.data(), list, sizeof back, last));
+    SUCCEEDS(cuStreamSynchronize(last));
+    expect(back == std::array<unsigned, 5>{3, 1, 2, 3, 0}, "a graph's kernels changed places");
+    SUCCEEDS(cuGraphExecDestroy(executable));
+    SUCCEEDS(cuEventDestroy_v2(fork));
+    SUCCEEDS(cuEventDestroy_v2(join));
+    SUCCEEDS(cuStreamDestroy_v2(stream));
+    SUCCEEDS(cuStreamDestroy_v2(side));
+    SUCCEEDS(cuMemFree_v2(list));
+  }
+
+  // A context beside the primary one, with work in it when it goes.
+  void own_context() {
+    CUcontext context = nullptr;
+    SUCCEEDS(create_context(&context, nullptr, 0, 0));
+    CUdeviceptr address = 0;
+    SUCCEEDS(cuMemAlloc_v2(&address, 4096));
+    SUCCEEDS(cuMemsetD32Async(address, 1, 1024, new_stream()));
+    SUCCEEDS(destroy_context(context));
+    SUCCEEDS(cuCtxSetCurrent(shared_.context));
+  }
+
+  static constexpr DriverFunction<CUcontext*, void*, unsigned, CUdevice> create_context{
+      "cuCtxCreate_v4"};
+  static constexpr DriverFunction<CUcontext> destroy_context{"cuCtxDestroy_v2"};
 
   Shared& shared_;
   std::mt19937 random_;
