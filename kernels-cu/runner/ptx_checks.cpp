@@ -6,6 +6,7 @@ void check_ptx(Bench& bench) {
   check_ptx_matrices(bench);
   check_ptx_math(bench);
   check_ptx_memory(bench);
+  check_ptx_async(bench);
 }
 
 }  // namespace runner

@@ -7,6 +7,7 @@ namespace runner {
 
 void check_ptx_matrices(Bench& bench);
 void check_ptx_math(Bench& bench);
+void check_ptx_async(Bench& bench);
 void check_ptx_memory(Bench& bench);
 
 }  // namespace runner

@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 4;
+inline constexpr std::uint32_t kAbiVersion = 5;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -71,6 +71,9 @@ struct Site {
 // what lane i passed, and null for a lane that does not take part.
 using CompleteCollective = void (*)(void* const operands[kWarpSize]);
 
+// Copies that go on beside the kernel; async_abi.h.
+struct AsyncFunctions;
+
 // The emulator's functions for an image. `thread` is always the calling thread.
 struct Runtime {
   std::uint32_t abi_version;
@@ -114,6 +117,8 @@ struct Runtime {
   // where the access returns to.
   void (*access)(Thread* thread, const void* address, std::uint64_t bytes, std::uint32_t kind,
                  const void* code);
+
+  const AsyncFunctions* async;
 };
 
 struct Parameter {

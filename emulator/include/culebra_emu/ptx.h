@@ -2,6 +2,7 @@
 // as there.
 #pragma once
 
+#include "culebra_emu/ptx_async.h"
 #include "culebra_emu/ptx_control.h"
 #include "culebra_emu/ptx_math.h"
 #include "culebra_emu/ptx_memory.h"

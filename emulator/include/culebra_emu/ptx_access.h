@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "culebra_emu/shared.h"
 #include "culebra_emu/thread.h"
@@ -34,6 +35,20 @@ inline void require_global(const void* address) {
     runtime->fail(&this_thread(), kInvalidAddressSpace,
                   "a shared address where one of global memory must be");
   }
+}
+
+template <class Value>
+Value ld_shared(const void* address) {
+  require_aligned(address, sizeof(Value));
+  Value value;
+  std::memcpy(&value, address, sizeof value);
+  return value;
+}
+
+template <class Value>
+void st_shared(void* address, const Value& value) {
+  require_aligned(address, sizeof(Value));
+  std::memcpy(address, &value, sizeof value);
 }
 
 }  // namespace culebra_emu

@@ -62,6 +62,8 @@ void GroupExecutor::prepare(const Launch& launch, std::uint64_t clusters) {
   next_thread_ = 0;
   start_one_ = false;
   ready_first_ = ready_last_ = nullptr;
+  activity_ = 0;
+  async_.begin_group(thread_count_);
 
   const bool same_shape = arranged_block_.x == launch.block.x &&
                           arranged_block_.y == launch.block.y &&
@@ -241,6 +243,7 @@ void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
 void GroupExecutor::wait_here(EmulatedThread& thread) { go_on(thread.fiber->context, nullptr); }
 
 void GroupExecutor::make_ready(EmulatedThread& thread) {
+  ++activity_;
   thread.waiting.what = Waiting::For::kNothing;
   thread.next_ready = nullptr;
   if (ready_last_ == nullptr) {
@@ -270,7 +273,13 @@ EmulatedThread* GroupExecutor::take_ready() {
 }
 
 void GroupExecutor::yield(EmulatedThread& thread) {
+  ++activity_;
+  yield_idly(thread);
+}
+
+void GroupExecutor::yield_idly(EmulatedThread& thread) {
   make_ready(thread);
+  --activity_;
   if (next_thread_ < thread_count_) {
     start_one_ = true;
     FiberContext::switch_to(thread.fiber->context, idle_fiber().context);
@@ -282,6 +291,8 @@ void GroupExecutor::yield(EmulatedThread& thread) {
 // As on the hardware, an exited thread is waited for no longer.
 void GroupExecutor::on_exit(EmulatedThread& thread) {
   EmulatedBlock& block = *thread.home;
+  async_.on_exit(thread);
+  ++activity_;
   thread.exited = true;
   --live_threads_;
   --block.live_threads;
@@ -295,6 +306,7 @@ void GroupExecutor::on_exit(EmulatedThread& thread) {
 }
 
 void GroupExecutor::on_exit_of_block(EmulatedBlock& block) {
+  async_.on_exit_of_block(block);
   if (const auto damage = block.shared.find_damage()) {
     fail(CUDA_ERROR_ILLEGAL_ADDRESS, "wrote " + *damage);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checking/kernel_checks.h"
+#include "execution/async_unit.h"
 #include "execution/emulated_block.h"
 #include "execution/fault.h"
 #include "execution/launch.h"
@@ -46,9 +47,19 @@ class GroupExecutor {
   void cluster_arrive(EmulatedThread& thread, const Site& site);
   void cluster_wait(EmulatedThread& thread, const Site& site);
   void yield(EmulatedThread& thread);
+  // For a thread that will only look at an mbarrier again: that is no activity.
+  void yield_idly(EmulatedThread& thread);
   void* static_shared(EmulatedThread& thread, const void* key, std::uint64_t bytes,
                       std::uint64_t align);
   [[noreturn]] void fail(CUresult result, const std::string& message);
+
+  AsyncUnit& async() { return async_; }
+  // Among the threads of the group.
+  std::uint32_t number_of(const EmulatedThread& thread) const {
+    return static_cast<std::uint32_t>(&thread - threads_.data());
+  }
+  // Grows whenever a thread becomes ready, starts or exits.
+  std::uint64_t activity() const { return activity_; }
 
  private:
   // How many blocks' and threads' memory is kept for the next group.
@@ -126,6 +137,8 @@ class GroupExecutor {
   EmulatedThread* ready_first_ = nullptr;
   EmulatedThread* ready_last_ = nullptr;
   bool start_one_ = false;
+  std::uint64_t activity_ = 0;
+  AsyncUnit async_{*this};
 };
 
 // "thread (1,0,0)"

@@ -1,4 +1,5 @@
 // The table of functions that images call.
+#include "execution/async_unit.h"
 #include "execution/group_executor.h"
 
 namespace culebra_emu {
@@ -59,6 +60,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::cluster_wait,
     &RuntimeFunctions::numbered_barrier,
     &RuntimeFunctions::access,
+    &kAsyncFunctions,
 };
 
 }  // namespace culebra_emu

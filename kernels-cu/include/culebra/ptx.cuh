@@ -8,9 +8,15 @@
 // has plain pointers.
 #pragma once
 
+#include "culebra/ptx/async_copy.cuh"
 #include "culebra/ptx/barrier.cuh"
+#include "culebra/ptx/bulk_copy.cuh"
 #include "culebra/ptx/cluster.cuh"
 #include "culebra/ptx/control.cuh"
+#include "culebra/ptx/fence.cuh"
 #include "culebra/ptx/math.cuh"
+#include "culebra/ptx/mbarrier.cuh"
 #include "culebra/ptx/memory.cuh"
 #include "culebra/ptx/mma.cuh"
+#include "culebra/ptx/shared.cuh"
+#include "culebra/ptx/warp.cuh"
