@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "culebra_emu/access.h"
 #include "culebra_emu/atomic.h"
 #include "culebra_emu/ptx_math.h"
 #include "execution/group_executor.h"
@@ -105,7 +106,9 @@ AsyncUnit::PerThread& AsyncUnit::of(const EmulatedThread& thread) {
 
 void AsyncUnit::copy(EmulatedThread& thread, void* to, const void* from, std::uint32_t bytes,
                      std::uint32_t source_bytes) {
+  reads(thread, from, source_bytes);
   touch(from, source_bytes);
+  writes(thread, to, bytes);
   std::memset(to, kPoison, bytes);
   of(thread).copies.add({to, from, bytes, source_bytes});
 }
@@ -114,14 +117,16 @@ void AsyncUnit::commit_group(EmulatedThread& thread) { of(thread).copies.commit(
 
 void AsyncUnit::wait_group(EmulatedThread& thread, std::uint32_t groups) {
   PerThread& mine = of(thread);
-  land_copies(mine, mine.copies.older_than(groups));
+  land_copies(thread, mine, mine.copies.older_than(groups));
   mine.copies.keep_groups(groups == kWaitForAll ? 0 : groups);
 }
 
-void AsyncUnit::land_copies(PerThread& mine, std::size_t count) {
+void AsyncUnit::land_copies(EmulatedThread& thread, PerThread& mine, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const Copy& copy = mine.copies.items[i];
     auto* const to = static_cast<char*>(copy.to);
+    reads(thread, copy.from, copy.source_bytes);
+    writes(thread, copy.to, copy.bytes);
     std::memcpy(to, copy.from, copy.source_bytes);
     std::memset(to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
   }
@@ -141,6 +146,7 @@ void AsyncUnit::copy_arrive(EmulatedThread& thread, const Site& site, void* obje
   landing.thread = executor_.number_of(thread);
   landing.copies = mine.landed + mine.copies.items.size();
   barrier.landings.push_back(landing);
+  executor_.checks().on_arrival(thread, object);
   ++changes_;
 }
 
@@ -172,6 +178,7 @@ std::uint64_t AsyncUnit::mbarrier(EmulatedThread& thread, const Site& site,
   }
   Mbarrier& barrier = find(thread, site, object);
   const std::uint64_t state = barrier.state();
+  if (operation < MbarrierOperation::kTestState) executor_.checks().on_arrival(thread, object);
   switch (operation) {
     case MbarrierOperation::kArriveExpectTx:
       check(thread, site, Mbarriers::expect(barrier, argument));
@@ -209,12 +216,14 @@ bool AsyncUnit::test(EmulatedThread& thread, const Site& site, Mbarrier& barrier
     return by_parity ? barrier.phase % 2 != argument % 2
                      : barrier.phase != Mbarrier::phase_of(argument);
   };
-  if (is_over()) return true;
-  land_what_was_looked_at(thread, site, barrier);
-  if (is_over()) return true;
-  for (Landing& landing : barrier.landings) landing.looked_at = true;
-  let_others_run(thread, site, barrier);
-  return is_over();
+  if (!is_over()) land_what_was_looked_at(thread, site, barrier);
+  if (!is_over()) {
+    for (Landing& landing : barrier.landings) landing.looked_at = true;
+    let_others_run(thread, site, barrier);
+  }
+  if (!is_over()) return false;
+  executor_.checks().on_departure(thread, barrier.object);
+  return true;
 }
 
 void AsyncUnit::land_what_was_looked_at(EmulatedThread& thread, const Site& site,
@@ -223,7 +232,9 @@ void AsyncUnit::land_what_was_looked_at(EmulatedThread& thread, const Site& site
   while (!barrier.landings.empty() && barrier.landings.front().looked_at) {
     const Landing landing = barrier.landings.front();
     barrier.landings.pop_front();
+    executor_.checks().on_departure(thread, barrier.object);
     land(thread, site, barrier, landing);
+    executor_.checks().on_arrival(thread, barrier.object);
     // What belongs to the next phase stays on its way.
     if (barrier.phase != phase) break;
   }
@@ -232,11 +243,15 @@ void AsyncUnit::land_what_was_looked_at(EmulatedThread& thread, const Site& site
 void AsyncUnit::land(EmulatedThread& thread, const Site& site, Mbarrier& barrier, Landing landing) {
   if (landing.bulk.to == nullptr) {
     PerThread& owner = threads_[landing.thread];
-    if (landing.copies > owner.landed) land_copies(owner, landing.copies - owner.landed);
+    if (landing.copies > owner.landed) {
+      land_copies(thread, owner, landing.copies - owner.landed);
+    }
     check(thread, site, Mbarriers::arrive(barrier, 1, false));
     return;
   }
   const BulkCopy& bulk = landing.bulk;
+  if (bulk.kind != BulkKind::kValueToShared) reads(thread, bulk.from, bulk.bytes);
+  writes(thread, bulk.to, bulk.bytes);
   switch (bulk.kind) {
     case BulkKind::kValueToShared:
       std::memcpy(bulk.to, landing.value, bulk.bytes);
@@ -271,6 +286,7 @@ void AsyncUnit::let_others_run(EmulatedThread& thread, const Site& site, const M
 
 void AsyncUnit::bulk_copy(EmulatedThread& thread, const Site& site, const BulkCopy& copy) {
   PerThread& mine = of(thread);
+  if (copy.kind != BulkKind::kValueToShared) reads(thread, copy.from, copy.bytes);
   touch(copy.from, copy.bytes);
   if (copy.kind == BulkKind::kSharedToGlobal) {
     touch(copy.to, copy.bytes);
@@ -287,8 +303,10 @@ void AsyncUnit::bulk_copy(EmulatedThread& thread, const Site& site, const BulkCo
   landing.source = thread.home;
   landing.fences = proxy_.fences(*thread.home);
   if (copy.kind == BulkKind::kValueToShared) std::memcpy(landing.value, copy.from, copy.bytes);
+  writes(thread, copy.to, copy.bytes);
   std::memset(copy.to, kPoison, copy.bytes);
   barrier.landings.push_back(landing);
+  executor_.checks().on_arrival(thread, copy.mbarrier);
   ++changes_;
 }
 
@@ -308,19 +326,21 @@ void AsyncUnit::bulk_wait_group(EmulatedThread& thread, std::uint32_t groups, bo
   const std::size_t count = stores.older_than(std::min(groups, kWaitForAll - 1));
   for (std::size_t i = 0; i < count; ++i) read_source(thread, stores.items[i]);
   if (read_only) return;
-  for (std::size_t i = 0; i < count; ++i) write_destination(stores.items[i]);
+  for (std::size_t i = 0; i < count; ++i) write_destination(thread, stores.items[i]);
   stores.remove(count);
   stores.keep_groups(groups);
 }
 
-void AsyncUnit::read_source(const EmulatedThread& thread, BulkStore& store) {
+void AsyncUnit::read_source(EmulatedThread& thread, BulkStore& store) {
   if (store.read) return;
   store.read = true;
+  reads(thread, store.copy.from, store.copy.bytes);
   store.data.resize(store.copy.bytes);
   proxy_.read(*thread.home, store.data.data(), store.copy.from, store.copy.bytes, store.fences);
 }
 
-void AsyncUnit::write_destination(const BulkStore& store) {
+void AsyncUnit::write_destination(EmulatedThread& thread, const BulkStore& store) {
+  writes(thread, store.copy.to, store.copy.bytes, store.copy.reduction != BulkReduction::kNone);
   const unsigned char* const data = store.data.data();
   const std::uint32_t bytes = store.copy.bytes;
   switch (store.copy.reduction) {
@@ -337,6 +357,17 @@ void AsyncUnit::write_destination(const BulkStore& store) {
       reduce<std::uint32_t>(store.copy.to, data, bytes, add_rn_bf16x2);
       break;
   }
+}
+
+void AsyncUnit::reads(EmulatedThread& thread, const void* address, std::uint32_t bytes) {
+  executor_.checks().on_access(thread, address, bytes, kAccessRead, code_);
+}
+
+void AsyncUnit::writes(EmulatedThread& thread, const void* address, std::uint32_t bytes,
+                       bool is_addition) {
+  executor_.checks().on_access(
+      thread, address, bytes,
+      is_addition ? kAccessRead | kAccessWrite | kAccessAtomic : kAccessWrite, code_);
 }
 
 void AsyncUnit::proxy_fence(EmulatedThread& thread) {
@@ -356,7 +387,7 @@ void AsyncUnit::on_exit(EmulatedThread& thread) {
                          " exited before its bulk copies had read their shared memory: "
                          "cp.async.bulk.wait_group (or .read) is missing");
     }
-    write_destination(store);
+    write_destination(thread, store);
   }
   mine.stores.clear();
 }
@@ -382,7 +413,12 @@ namespace {
 
 struct Functions {
   static EmulatedThread& of(Thread* thread) { return *static_cast<EmulatedThread*>(thread); }
-  static AsyncUnit& unit(Thread* thread) { return GroupExecutor::of(thread).async(); }
+  // (Always inlined, so that the return address is that of the function it is in.)
+  [[gnu::always_inline]] static AsyncUnit& unit(Thread* thread) {
+    AsyncUnit& unit = GroupExecutor::of(thread).async();
+    unit.enter(__builtin_return_address(0));
+    return unit;
+  }
 
   static void copy(Thread* thread, const Site*, void* to, const void* from, std::uint32_t bytes,
                    std::uint32_t source_bytes) {

@@ -41,6 +41,9 @@ class AsyncUnit {
 
   void proxy_fence(EmulatedThread& thread);
 
+  // Where in the kernel the call that follows comes from.
+  void enter(const void* code) { code_ = code; }
+
   // A copy must not outlive the memory that it reads or writes.
   void on_exit(EmulatedThread& thread);
   void on_exit_of_block(EmulatedBlock& block);
@@ -81,14 +84,19 @@ class AsyncUnit {
   };
 
   PerThread& of(const EmulatedThread& thread);
-  void land_copies(PerThread& mine, std::size_t count);
+  void land_copies(EmulatedThread& thread, PerThread& mine, std::size_t count);
   void land(EmulatedThread& thread, const Site& site, Mbarrier& barrier, Landing landing);
   void land_what_was_looked_at(EmulatedThread& thread, const Site& site, Mbarrier& barrier);
-  void read_source(const EmulatedThread& thread, BulkStore& store);
-  static void write_destination(const BulkStore& store);
+  void read_source(EmulatedThread& thread, BulkStore& store);
+  void write_destination(EmulatedThread& thread, const BulkStore& store);
   bool test(EmulatedThread& thread, const Site& site, Mbarrier& barrier, bool by_parity,
             std::uint64_t argument);
   void let_others_run(EmulatedThread& thread, const Site& site, const Mbarrier& barrier);
+
+  // What checked images say of their accesses, the unit says of its own (CULEBRA_EMU_CHECK).
+  void reads(EmulatedThread& thread, const void* address, std::uint32_t bytes);
+  void writes(EmulatedThread& thread, const void* address, std::uint32_t bytes,
+              bool is_addition = false);
 
   Mbarrier& find(EmulatedThread& thread, const Site& site, void* object);
   void check(EmulatedThread& thread, const Site& site, const char* wrong);
@@ -101,6 +109,7 @@ class AsyncUnit {
   Mbarriers mbarriers_;
   AsyncProxy proxy_;
   bool used_ = false;
+  const void* code_ = nullptr;
 
   // What happened to mbarriers, and how often threads have looked since anything happened at all.
   std::uint64_t changes_ = 0;
