@@ -458,6 +458,44 @@ TEST(a_graph_launched_into_a_capture_is_a_child) {
   CHECK_EQ(list.host[0], 2u);
 }
 
+TEST(a_capture_ends_with_its_context) {
+  use_device();
+  RETURNS(0, cuStreamBeginCapture_v2(new_stream(CU_STREAM_NON_BLOCKING), kGlobal));
+  RETURNS(0, cuDevicePrimaryCtxReset_v2(0));
+  use_device();
+  CUdeviceptr address = 0;
+  RETURNS(0, cuMemAlloc_v2(&address, 64));
+}
+
+TEST(what_is_no_work_of_a_graph_breaks_a_capture) {
+  use_device();
+  Buffer<unsigned> buffer(4);
+  const DriverFunction<CUstream, void (*)(CUstream, CUresult, void*), void*, unsigned> add_callback{
+      "cuStreamAddCallback"};
+  const DriverFunction<CUdeviceptr*, std::size_t, unsigned> alloc_managed{"cuMemAllocManaged"};
+  const DriverFunction<CUdeviceptr, std::size_t, CUmemLocation, unsigned, CUstream> prefetch{
+      "cuMemPrefetchAsync_v2"};
+  const DriverFunction<CUstream, CUdeviceptr, std::uint32_t, unsigned> write{
+      "cuStreamWriteValue32_v2"};
+  CUdeviceptr managed = 0;
+  RETURNS(0, alloc_managed(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+  {
+    Rule rule(kRelaxed);
+    RETURNS(900, add_callback(
+                     rule.stream, [](CUstream, CUresult, void*) {}, nullptr, 0));
+    rule.ends_with(901);
+  }
+  {
+    Rule rule(kRelaxed);
+    RETURNS(900, prefetch(managed, 4096, {CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, rule.stream));
+    rule.ends_with(901);
+  }
+  Rule rule;
+  RETURNS(0, write(rule.stream, buffer.address, 1, 0));
+  rule.ends_with(0);
+  CHECK_EQ(node_count(rule.graph), 1u);
+}
+
 TEST(a_failed_capture_leaves_nothing, {"CULEBRA_EMU_REPORT=1"}, "nothing is left") {
   use_device();
   CUgraph graph = nullptr;

@@ -7,6 +7,7 @@
 #include "entry/allocation.h"
 #include "entry/call.h"
 #include "entry/submit.h"
+#include "model/capture.h"
 #include "model/memory_advice.h"
 
 using namespace culebra_emu;
@@ -242,6 +243,8 @@ CULEBRA_EMU_EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr 
     CUresult result = CUDA_SUCCESS;
     const StreamPtr stream = resolve_stream("cuStreamAttachMemAsync", handle, result);
     if (stream == nullptr) return result;
+    result = refuse_in_capture(*stream);
+    if (result != CUDA_SUCCESS) return result;
     const auto allocation = address_space().find(address);
     const bool is_whole = allocation && allocation->kind == MemoryKind::kManaged &&
                           allocation->address == address &&
@@ -273,6 +276,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size
     CUresult result = CUDA_SUCCESS;
     const StreamPtr stream = resolve_stream("cuMemPrefetchAsync_v2", handle, result);
     if (stream == nullptr) return result;
+    result = refuse_in_capture(*stream);
+    if (result != CUDA_SUCCESS) return result;
     const auto range = find_range(address, bytes);
     if (!range || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     result = check_place(place);
@@ -291,6 +296,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, std:
     CUresult result = CUDA_SUCCESS;
     const StreamPtr stream = resolve_batch_stream("cuMemPrefetchBatchAsync", handle, result);
     if (stream == nullptr) return result;
+    result = refuse_in_capture(*stream);
+    if (result != CUDA_SUCCESS) return result;
     std::vector<ManagedRange> ranges;
     if (flags != 0 || !find_ranges(addresses, sizes, count, ranges)) {
       return CUDA_ERROR_INVALID_VALUE;
@@ -309,6 +316,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, std::
     CUresult result = CUDA_SUCCESS;
     const StreamPtr stream = resolve_batch_stream("cuMemDiscardBatchAsync", handle, result);
     if (stream == nullptr) return result;
+    result = refuse_in_capture(*stream);
+    if (result != CUDA_SUCCESS) return result;
     std::vector<ManagedRange> ranges;
     if (flags != 0 || !find_ranges(addresses, sizes, count, ranges)) {
       return CUDA_ERROR_INVALID_VALUE;
@@ -325,6 +334,8 @@ CULEBRA_EMU_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(
     CUresult result = CUDA_SUCCESS;
     const StreamPtr stream = resolve_batch_stream(kSymbol, handle, result);
     if (stream == nullptr) return result;
+    result = refuse_in_capture(*stream);
+    if (result != CUDA_SUCCESS) return result;
     std::vector<ManagedRange> ranges;
     if (flags != 0 || !find_ranges(addresses, sizes, count, ranges)) {
       return CUDA_ERROR_INVALID_VALUE;

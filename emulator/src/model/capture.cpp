@@ -235,4 +235,12 @@ void abandon_capture(const Stream& stream) {
   if (capture->owns_graph_) capture->graph()->forget();
 }
 
+void abandon_captures_of(const Context& context) {
+  const std::lock_guard lock(graphs_mutex());
+  const std::vector<std::shared_ptr<Capture>> all = captures().all;
+  for (const auto& capture : all) {
+    if (&capture->origin().context() == &context) abandon_capture(capture->origin());
+  }
+}
+
 }  // namespace culebra_emu

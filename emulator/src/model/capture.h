@@ -98,7 +98,8 @@ CUresult begin_capture(const StreamPtr& stream, CUstreamCaptureMode mode,
 CUresult end_capture(const Stream& stream, std::shared_ptr<Graph>& graph);
 // What cuStreamWaitEvent does if the event or the stream is being captured.
 CUresult wait_in_capture(const StreamPtr& stream, const Event& event);
-// A capture whose first stream is destroyed is over.
+// A capture whose first stream is destroyed is over. The second takes the lock itself.
 void abandon_capture(const Stream& stream);
+void abandon_captures_of(const Context& context);
 
 }  // namespace culebra_emu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/capture.h"
 #include "model/device.h"
 #include "model/objects.h"
 
@@ -103,6 +104,7 @@ void Context::reset() {
 void Context::destroy_contents() {
   synchronize();
   active_.store(false);
+  abandon_captures_of(*this);
   objects().remove_all_of(*this);
   for (Allocation& allocation : address_space().remove_all_of(this)) {
     if (allocation.kind != MemoryKind::kPool) continue;

@@ -9,6 +9,8 @@
 namespace differential {
 namespace {
 
+constexpr DriverFunction<CUcontext*, void*, unsigned, CUdevice> cuCtxCreate{"cuCtxCreate_v4"};
+constexpr DriverFunction<CUcontext> cuCtxDestroy{"cuCtxDestroy_v2"};
 constexpr DriverFunction<void**, std::size_t> cuMemAllocHost_v2{"cuMemAllocHost_v2"};
 
 Case sticky_case(const char* name, const char* calls, const char* recorded,
@@ -97,6 +99,17 @@ const Cases all({
        answer(cuDevicePrimaryCtxRelease_v2(0));
        answer(cuDevicePrimaryCtxRetain(&context, 0));
      }},
+    {"sticky-created", "after 700 in a created context: destroy it, create another", "0 700",
+     [](Answer& answer) {
+       use_device(answer);
+       CUcontext context = nullptr;
+       NEED(cuCtxCreate(&context, nullptr, 0, 0));
+       const Kernels kernels(answer);
+       NEED(launch_write(kernels.write, 0));
+       cuCtxSynchronize();
+       answer(cuCtxDestroy(context));
+       answer(cuCtxCreate(&context, nullptr, 0, 0));
+     }},
     {"destroyed-stream", "cuStreamQuery of a destroyed stream", "crash",
      [](Answer& answer) {
        use_device(answer);
@@ -129,6 +142,19 @@ const Cases all({
        const CUdeviceptr memory = new_memory(answer, 64);
        NEED(cuModuleUnload(kernels.module));
        answer(launch_write(kernels.write, memory));
+     }},
+    {"unloaded-library", "launch a function of an unloaded library", "400",
+     [](Answer& answer) {
+       use_device(answer);
+       const CUdeviceptr memory = new_memory(answer, 64);
+       CUlibrary library = nullptr;
+       CUkernel kernel = nullptr;
+       CUfunction function = nullptr;
+       NEED(cuLibraryLoadData(&library, image().data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+       NEED(cuLibraryGetKernel(&kernel, library, "culebra_selftest_write_at_u32"));
+       NEED(cuKernelGetFunction(&function, kernel));
+       NEED(cuLibraryUnload(library));
+       answer(launch_write(function, memory));
      }},
     {"elapsed", "elapsed time: unrecorded, timing disabled, still running", "400 400 600",
      [](Answer& answer) {
