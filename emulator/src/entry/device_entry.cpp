@@ -1,4 +1,5 @@
 // Devices and their primary contexts.
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -86,6 +87,75 @@ CULEBRA_EMU_EXPORT CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice ord
 CULEBRA_EMU_EXPORT CUresult cuDeviceGetPCIBusId(char* text, int capacity, CUdevice ordinal) {
   return with_device("cuDeviceGetPCIBusId", kQuery, ordinal, [&](Device& device) {
     return copy_text(device.pci_bus_id(), text, capacity);
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuDeviceGetByPCIBusId(CUdevice* out, const char* text) {
+  return call("cuDeviceGetByPCIBusId", kQuery, [&] {
+    if (out == nullptr || text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    unsigned domain = 0;
+    unsigned bus = 0;
+    unsigned slot = 0;
+    unsigned function = 0;
+    // Domain and function may be left out, but not both.
+    if (std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
+      domain = 0;
+      if (std::sscanf(text, "%x:%x.%x", &bus, &slot, &function) != 3) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+    }
+    char full[32];
+    std::snprintf(full, sizeof full, "%04X:%02X:%02X.%X", domain, bus, slot, function);
+    for (int i = 0; i < device_count(); ++i) {
+      if (find_device(i)->pci_bus_id() == full) {
+        *out = i;
+        return CUDA_SUCCESS;
+      }
+    }
+    return CUDA_ERROR_INVALID_DEVICE;
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice ordinal) {
+  return with_device("cuDeviceComputeCapability", kQuery, ordinal, [&](Device& device) {
+    if (major == nullptr || minor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *major = device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value();
+    *minor = device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value();
+    return CUDA_SUCCESS;
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice ordinal) {
+  return with_device("cuDeviceGetProperties", kQuery, ordinal, [&](Device& device) {
+    if (properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto get = [&](int attribute) { return device.attribute(attribute).value(); };
+    *properties = {.maxThreadsPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+                   .maxThreadsDim = {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                                     get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1),
+                                     get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2)},
+                   .maxGridSize = {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                                   get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1),
+                                   get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2)},
+                   .sharedMemPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+                   .totalConstantMemory = get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+                   .SIMDWidth = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+                   .memPitch = get(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+                   .regsPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+                   .clockRate = get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+                   .textureAlign = get(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)};
+    return CUDA_SUCCESS;
+  });
+}
+
+// Part of the multiprocessors can be had only under MPS, which the device says is off.
+CULEBRA_EMU_EXPORT CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type,
+                                                           CUdevice ordinal) {
+  return with_device("cuDeviceGetExecAffinitySupport", kQuery, ordinal, [&](Device&) {
+    if (supported == nullptr || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    *supported = 0;
+    return CUDA_SUCCESS;
   });
 }
 

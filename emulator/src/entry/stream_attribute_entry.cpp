@@ -24,11 +24,11 @@ int device_attribute(const Stream& stream, int attribute) {
 bool is_valid(const Stream& stream, CUlaunchAttributeID id, const CUlaunchAttribute::Value& value) {
   switch (id) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: {
-      constexpr int kMaxWindowAttribute = 109;
       constexpr int kStreaming = 1;
       constexpr int kPersisting = 2;
       const auto& window = value.accessPolicyWindow;
-      const auto most = static_cast<std::size_t>(device_attribute(stream, kMaxWindowAttribute));
+      const auto most = static_cast<std::size_t>(
+          device_attribute(stream, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE));
       return window.num_bytes <= most && window.hitRatio >= 0 && window.hitRatio <= 1 &&
              window.hitProp >= 0 && window.hitProp <= kPersisting && window.missProp >= 0 &&
              window.missProp <= kStreaming;
@@ -39,8 +39,7 @@ bool is_valid(const Stream& stream, CUlaunchAttributeID id, const CUlaunchAttrib
       return value.syncPolicy >= kAuto && value.syncPolicy <= kBlockingSync;
     }
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: {
-      constexpr int kDomainsAttribute = 126;
-      const int domains = device_attribute(stream, kDomainsAttribute);
+      const int domains = device_attribute(stream, CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT);
       return value.memSyncDomainMap.default_ < domains && value.memSyncDomainMap.remote < domains;
     }
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:

@@ -112,6 +112,10 @@ void Context::destroy_contents() {
     allocation.pool->give_back(std::move(allocation.mapping));
   }
   device_.default_pool().trim(0);
+  {
+    const std::lock_guard peers_lock(peers_mutex_);
+    peers_.clear();
+  }
   const std::lock_guard lock(streams_mutex_);
   for (const auto& weak : streams_) {
     if (const StreamPtr stream = weak.lock()) stream->close();
@@ -176,6 +180,16 @@ CompletionPtr Context::after_all_work(std::function<void()> function) {
       stream->enqueue(std::move(function), Stream::OnFailure::kRun, std::move(last));
   stream->close();
   return done;
+}
+
+bool Context::enable_peer(const Context& peer) {
+  const std::lock_guard lock(peers_mutex_);
+  return peers_.insert(&peer).second;
+}
+
+bool Context::disable_peer(const Context& peer) {
+  const std::lock_guard lock(peers_mutex_);
+  return peers_.erase(&peer) != 0;
 }
 
 void Context::add_gate(CompletionPtr gate) {

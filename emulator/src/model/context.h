@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -56,6 +57,10 @@ class Context {
   StreamPtr per_thread_stream();
   StreamPtr create_stream(unsigned flags, int priority);
 
+  // Whether this context may reach the other's memory. Each says false if it was so already.
+  bool enable_peer(const Context& peer);
+  bool disable_peer(const Context& peer);
+
   // Waits for all streams.
   void synchronize();
 
@@ -83,6 +88,9 @@ class Context {
 
   std::mutex lifecycle_;
   unsigned references_ = 0;
+
+  std::mutex peers_mutex_;
+  std::set<const Context*> peers_;
 
   std::mutex submission_order_;
   std::vector<CompletionPtr> gates_;
