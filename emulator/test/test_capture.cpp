@@ -1,5 +1,6 @@
 // Stream capture: what becomes a node, and every rule with its code.
 #include <algorithm>
+#include <cstring>
 
 #include "graph_driver.h"
 #include "streams.h"
@@ -126,6 +127,25 @@ TEST(every_kind_of_stream_work_is_captured) {
   a.download();
   CHECK_EQ(a.host[0], 1u);
   CHECK_EQ(a.host[4], 4u);
+}
+
+TEST(a_captured_kernel_keeps_its_priority) {
+  use_device();
+  const CUfunction nothing = function(load_test_module(), "nothing");
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  RETURNS(0, cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -3));
+  RETURNS(0, cuStreamBeginCapture_v2(stream, kGlobal));
+  RETURNS(0, launch(nothing, 1, 1, 0, stream));
+  RETURNS(0, cuStreamEndCapture(stream, &graph));
+  CUgraphNode node = nullptr;
+  std::size_t count = 1;
+  RETURNS(0, cuGraphGetNodes(graph, &node, &count));
+  CUlaunchAttribute::Value value = {};
+  RETURNS(0, cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+  int priority = 0;
+  std::memcpy(&priority, value.bytes, sizeof priority);
+  CHECK_EQ(priority, -3);
 }
 
 TEST(an_event_forks_and_joins_a_capture) {

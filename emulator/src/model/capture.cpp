@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <unordered_set>
 #include <utility>
 
@@ -33,6 +34,20 @@ void add_edges(std::vector<Edge>& edges, const std::vector<Edge>& more) {
   for (const Edge& edge : more) {
     if (std::find(edges.begin(), edges.end(), edge) == edges.end()) edges.push_back(edge);
   }
+}
+
+// A captured kernel keeps its stream's priority, since the graph may be launched anywhere.
+void keep_priority(const Stream& stream, Work& work) {
+  auto* kernel = std::get_if<KernelWork>(&work);
+  const int priority = stream.priority();
+  if (kernel == nullptr || priority == 0) return;
+  for (const CUlaunchAttribute& attribute : kernel->attributes) {
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) return;
+  }
+  CUlaunchAttribute attribute = {};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  std::memcpy(attribute.value.bytes, &priority, sizeof priority);
+  kernel->attributes.push_back(attribute);
 }
 
 // Its streams are free again.
@@ -68,6 +83,7 @@ Capture::Capture(StreamPtr origin, CUstreamCaptureMode mode, std::shared_ptr<Gra
 
 CUresult Capture::add(const Stream& stream, Work work, GraphNode** node) {
   if (!valid_) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  keep_priority(stream, work);
   Participant& part = participant(stream);
   GraphNode* added = graph_->add(std::move(work), &stream.context(), part.dependencies);
   if (added == nullptr) {
