@@ -35,6 +35,7 @@ public final class CallSections {
     cases.addAll(JmhCase.of("event open and close", Events.OpenAndClose.class));
     cases.addAll(JmhCase.of("allocate and free, 4 KiB", Allocations.class));
     cases.addAll(JmhCase.of("copy and wait", Copies.class));
+    cases.addAll(JmhCase.of("copy back and wait", CopiesBack.class));
     return new JmhSection("driver", cases, 2);
   }
 

@@ -49,7 +49,6 @@ public class Copies {
   private DeviceBuffer<ElementType.I32> device;
   private HostBuffer pinned;
   private int[] array;
-  private int[] back;
   private final Arena arena = Arena.ofConfined();
   private MemorySegment segment;
   private MemorySegment mapped;
@@ -64,7 +63,6 @@ public class Copies {
     device = context.allocate(ElementType.I32, bytes / Integer.BYTES, stream);
     pinned = context.allocateHost(bytes);
     array = new int[bytes / Integer.BYTES];
-    back = new int[bytes / Integer.BYTES];
     segment = arena.allocate(bytes, 64);
     file = Files.createTempFile("culebra-copies", ".bin");
     Files.write(file, new byte[bytes]);
@@ -145,11 +143,5 @@ public class Copies {
   @Benchmark
   public void mappedFile() {
     device.copyFrom(mapped);
-  }
-
-  /** From the device into an array on the heap. */
-  @Benchmark
-  public void backToHeapArray() {
-    device.copyTo(back);
   }
 }
