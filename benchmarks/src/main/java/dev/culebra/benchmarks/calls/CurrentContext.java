@@ -30,6 +30,18 @@ public class CurrentContext {
   private long context;
   private long answer;
 
+  /** A context that lives as long as the process: an iteration must not make a device's. */
+  @Setup
+  public void hold() {
+    Driver.devicePrimaryCtxRetain(Driver.deviceGet(0));
+  }
+
+  /** Lets it go. */
+  @TearDown
+  public void letGo() {
+    Driver.devicePrimaryCtxRelease(Driver.deviceGet(0));
+  }
+
   /** A context is current, as it is in a program. By iteration: threads may change between. */
   @Setup(Level.Iteration)
   public void open() {

@@ -1,6 +1,7 @@
 package dev.culebra.benchmarks.calls;
 
 import dev.culebra.Device;
+import dev.culebra.bindings.Driver;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -20,6 +21,18 @@ import org.openjdk.jmh.annotations.TearDown;
 public class LaunchAndWait {
   private FillKernel fill;
   private CBaseline baseline;
+
+  /** A context that lives as long as the process: an iteration must not make a device's. */
+  @Setup
+  public void hold() {
+    Driver.devicePrimaryCtxRetain(Driver.deviceGet(0));
+  }
+
+  /** Lets it go. */
+  @TearDown
+  public void letGo() {
+    Driver.devicePrimaryCtxRelease(Driver.deviceGet(0));
+  }
 
   /** Prepares. */
   @Setup(Level.Iteration)

@@ -1,6 +1,7 @@
 package dev.culebra.benchmarks.calls;
 
 import dev.culebra.Device;
+import dev.culebra.bindings.Driver;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -25,6 +26,18 @@ public class Launches {
   private FillKernel fill;
   private CBaseline baseline;
   private int launched;
+
+  /** A context that lives as long as the process: an iteration must not make a device's. */
+  @Setup
+  public void hold() {
+    Driver.devicePrimaryCtxRetain(Driver.deviceGet(0));
+  }
+
+  /** Lets it go. */
+  @TearDown
+  public void letGo() {
+    Driver.devicePrimaryCtxRelease(Driver.deviceGet(0));
+  }
 
   /** Prepares. By iteration: threads may change between, and a prepared launch belongs to one. */
   @Setup(Level.Iteration)
