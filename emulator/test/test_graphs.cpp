@@ -468,7 +468,9 @@ TEST(memory_operations_wait_and_write) {
   RETURNS(0, cuGraphLaunch(executable(graph), stream));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   RETURNS(600, cuStreamQuery(stream));
-  RETURNS(0, cuMemsetD32Async(words.address, 6, 1, other));
+  const DriverFunction<CUstream, CUdeviceptr, std::uint32_t, unsigned> write_value{
+      "cuStreamWriteValue32_v2"};
+  RETURNS(0, write_value(other, words.address, 6, 0));
   RETURNS(0, cuStreamSynchronize(stream));
   words.download();
   CHECK_EQ(words.host[1], 1ull << 40);
