@@ -9,7 +9,7 @@ namespace culebra_emu {
 std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& site,
                                            std::uint32_t predicate) {
   EmulatedBlock& block = *thread.home;
-  thread.waiting = {Waiting::For::kBlock, site, 0, 0, nullptr, nullptr};
+  thread.waiting = {Waiting::For::kBlock, &site, 0, 0, nullptr, nullptr};
   if (block.barrier_first == nullptr) {
     if (block.barriers[0].arrived != 0) {
       fail(CUDA_ERROR_LAUNCH_FAILED,
@@ -19,7 +19,7 @@ std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& s
     }
     block.barrier_first = &thread;
   } else {
-    const Site& other = block.barrier_first->waiting.site;
+    const Site& other = *block.barrier_first->waiting.site;
     if (site.line != other.line ||
         (site.file != other.file && std::strcmp(site.file, other.file) != 0)) {
       fail(CUDA_ERROR_LAUNCH_FAILED,
@@ -91,12 +91,12 @@ std::uint32_t GroupExecutor::numbered_barrier(EmulatedThread& thread, const Site
     const EmulatedThread& first = warp.lanes[__builtin_ctz(warp.at_barrier)];
     if (first.waiting.number != number || warp.barrier_threads != threads ||
         warp.barrier_arrive_only != arrive_only) {
-      thread.waiting = {Waiting::For::kWarp, site, 0, number, nullptr, nullptr};
+      thread.waiting = {Waiting::For::kWarp, &site, 0, number, nullptr, nullptr};
       reject("divergent barrier: the lanes of its warp are at different ones");
     }
   }
   std::uint32_t result = 0;
-  thread.waiting = {Waiting::For::kWarp, site, 0, number, &result, nullptr};
+  thread.waiting = {Waiting::For::kWarp, &site, 0, number, nullptr, &result};
   warp.at_barrier |= 1u << thread.lane;
   warp.barrier_predicates += predicate != 0;
   if (warp.at_barrier == warp.live) arrive_as_warp(block, thread.warp);
@@ -117,11 +117,11 @@ void GroupExecutor::arrive_as_warp(EmulatedBlock& block, std::uint32_t warp_inde
   const auto reject = [&](const std::string& why) {
     fail(CUDA_ERROR_LAUNCH_FAILED,
          "warp " + std::to_string(warp_index) + " " + why + std::to_string(number) + ": " +
-             describe_site(waiting.site) + "; the barrier was begun at " +
+             describe_site(*waiting.site) + "; the barrier was begun at " +
              describe_site(barrier.first) + "; " + describe_waiting(block));
   };
   if (barrier.arrived == 0) {
-    barrier = {threads, 0, 0, 0, whole_block, waiting.site};
+    barrier = {threads, 0, 0, 0, whole_block, *waiting.site};
   } else if (barrier.threads != threads) {
     reject("comes for " + std::to_string(threads) + " threads, others for " +
            std::to_string(barrier.threads) + ", to barrier ");
@@ -160,7 +160,7 @@ void GroupExecutor::release_if_complete(EmulatedBlock& block, std::uint32_t numb
     for (std::uint32_t lanes = warp.live; lanes != 0; lanes &= lanes - 1) {
       EmulatedThread& thread = warp.lanes[__builtin_ctz(lanes)];
       if (thread.waiting.what == Waiting::For::kNumbered && thread.waiting.number == number) {
-        *static_cast<std::uint32_t*>(thread.waiting.operand) = barrier.predicates;
+        *thread.waiting.result = barrier.predicates;
         checks_.on_departure(thread, &barrier);
         let_go_on(thread);
       }
@@ -182,7 +182,6 @@ void GroupExecutor::on_exit_at_barriers(EmulatedThread& thread) {
 
 void GroupExecutor::cluster_arrive(EmulatedThread& thread, const Site& site) {
   Cluster& cluster = *thread.home->cluster;
-  thread.waiting.site = site;
   if (thread.arrived_at_cluster) {
     fail(CUDA_ERROR_LAUNCH_FAILED, name_of(thread) +
                                        " arrives at the cluster's barrier a second time without "
@@ -202,7 +201,7 @@ void GroupExecutor::cluster_wait(EmulatedThread& thread, const Site& site) {
              " waits at the cluster's barrier without having arrived: " + describe_site(site));
   }
   if (thread.cluster_phase == cluster.phase) {
-    thread.waiting = {Waiting::For::kCluster, site, 0, 0, nullptr, nullptr};
+    thread.waiting = {Waiting::For::kCluster, &site, 0, 0, nullptr, nullptr};
     wait_here(thread);
   }
   thread.arrived_at_cluster = false;

@@ -7,44 +7,62 @@ void GroupExecutor::collective(EmulatedThread& thread, const Site& site, std::ui
                                void* operand, CompleteCollective complete) {
   Warp& warp = thread.home->warp_of(thread);
   const std::uint32_t self = 1u << thread.lane;
-  thread.waiting = {Waiting::For::kLanes, site, mask, 0, operand, complete};
+  thread.waiting = {Waiting::For::kLanes, &site, mask, 0, complete, nullptr};
   if ((mask & self) == 0) {
     fail(CUDA_ERROR_LAUNCH_FAILED, name_of(thread) + " is not in the mask of its own " +
                                        site.operation + "; " + describe_waiting(*thread.home));
   }
+  if (warp.waiting == 0) {
+    warp.uniform = true;
+    warp.mask = mask;
+    warp.complete = complete;
+  } else if (mask != warp.mask || complete != warp.complete || !warp.uniform) {
+    warp.uniform = false;
+    check_others(thread, warp);
+  }
+  warp.operands[thread.lane] = operand;
+  warp.waiting |= self;
+  if (!try_complete(warp, mask)) wait_here(thread);
+}
+
+// One that waits with another mask may be on its way here, after a collective of fewer lanes.
+void GroupExecutor::check_others(const EmulatedThread& thread, const Warp& warp) {
+  const std::uint32_t mask = thread.waiting.mask;
   for (std::uint32_t rest = mask & warp.waiting; rest != 0; rest &= rest - 1) {
     const Waiting& other = warp.lanes[__builtin_ctz(rest)].waiting;
-    // (One that waits with another mask may be on its way here, after a collective of fewer lanes.)
-    if (other.mask == mask && other.complete != complete) {
+    if (other.mask == mask && other.complete != thread.waiting.complete) {
       fail(CUDA_ERROR_LAUNCH_FAILED,
            "divergent warp: lanes of one mask wait in different collectives; " +
                describe_waiting(*thread.home));
     }
   }
-  warp.waiting |= self;
-  if (!try_complete(warp, mask)) wait_here(thread);
 }
 
 bool GroupExecutor::try_complete(Warp& warp, std::uint32_t mask) {
   const std::uint32_t lanes = mask & warp.live;
-  if ((warp.waiting & lanes) != lanes) return false;
-  void* operands[kWarpSize] = {};
-  CompleteCollective complete = nullptr;
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
-    const Waiting& waiting = warp.lanes[lane].waiting;
-    if (waiting.mask != mask) return false;
-    operands[lane] = waiting.operand;
-    complete = waiting.complete;
+  if ((warp.waiting & lanes) != lanes || lanes == 0) return false;
+  void* some_operands[kWarpSize] = {};
+  void** operands = warp.operands;
+  CompleteCollective complete = warp.complete;
+  if (!warp.uniform || warp.waiting != lanes) {
+    operands = some_operands;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const Waiting& waiting = warp.lanes[lane].waiting;
+      if (waiting.mask != mask) return false;
+      operands[lane] = warp.operands[lane];
+      complete = waiting.complete;
+    }
   }
-  if (complete == nullptr) return false;
   const EmulatedThread& any = warp.lanes[__builtin_ctz(lanes)];
-  checks_.begin_collective(*any.home, any.warp, lanes, any.waiting.site.operation);
+  checks_.begin_collective(*any.home, any.warp, lanes, any.waiting.site->operation);
   complete(operands);
   checks_.end_collective();
   warp.waiting &= ~lanes;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    let_go_on(warp.lanes[__builtin_ctz(rest)]);
+    const int lane = __builtin_ctz(rest);
+    warp.operands[lane] = nullptr;
+    let_go_on(warp.lanes[lane]);
   }
   return true;
 }

@@ -54,7 +54,7 @@ std::string GroupExecutor::describe_waiting(const EmulatedBlock& block) const {
     } else if (thread.waiting.what == Waiting::For::kNothing) {
       where = "can run";
     } else {
-      where = "wait at " + describe_site(thread.waiting.site);
+      where = "wait at " + describe_site(*thread.waiting.site);
       if (thread.waiting.what == Waiting::For::kLanes) {
         char mask[24];
         std::snprintf(mask, sizeof mask, " mask 0x%08x", thread.waiting.mask);

@@ -25,11 +25,13 @@ struct Fiber {
 struct Waiting {
   enum class For { kNothing, kBlock, kLanes, kCluster, kWarp, kNumbered };
   For what = For::kNothing;
-  Site site = {};
-  std::uint32_t mask = 0;    // kLanes
-  std::uint32_t number = 0;  // kWarp (for its other lanes, to go to a barrier) and kNumbered
-  void* operand = nullptr;   // kLanes; of kWarp and kNumbered, where the result goes
+  const Site* site = nullptr;  // in the waiting thread's frame
+  std::uint32_t mask = 0;      // kLanes
+  std::uint32_t number = 0;    // kWarp (for its other lanes, to go to a barrier) and kNumbered
+  // kLanes
   CompleteCollective complete = nullptr;
+  // kWarp and kNumbered: where the result goes
+  std::uint32_t* result = nullptr;
 };
 
 struct EmulatedThread : Thread {
@@ -48,7 +50,15 @@ struct EmulatedThread : Thread {
 struct Warp {
   EmulatedThread* lanes = nullptr;
   std::uint32_t live = 0;
+
+  // The lanes that wait in a collective, and what they passed. Nearly always all of them wait with
+  // one mask in one collective: then these are it.
   std::uint32_t waiting = 0;
+  bool uniform = true;
+  std::uint32_t mask = 0;
+  CompleteCollective complete = nullptr;
+  void* operands[kWarpSize] = {};
+
   // Those that have come to a numbered barrier, while the others have not: what they ask for.
   std::uint32_t at_barrier = 0;
   std::uint32_t barrier_threads = 0;

@@ -154,6 +154,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
     const std::uint32_t lanes = std::min(kWarpSize, block.thread_count - i * kWarpSize);
     block.warps[i].live = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
     block.warps[i].waiting = block.warps[i].at_barrier = 0;
+    std::fill(std::begin(block.warps[i].operands), std::end(block.warps[i].operands), nullptr);
   }
 }
 

@@ -91,6 +91,7 @@ class GroupExecutor {
   void arrive_as_warp(EmulatedBlock& block, std::uint32_t warp);
   void release_if_complete(EmulatedBlock& block, std::uint32_t number);
   void on_exit_at_barriers(EmulatedThread& thread);
+  void check_others(const EmulatedThread& thread, const Warp& warp);
   bool try_complete(Warp& warp, std::uint32_t mask);
   void on_exit_of_lane(Warp& warp, std::uint32_t lane);
   void release_cluster(Cluster& cluster);
