@@ -16,7 +16,7 @@
 namespace culebra_emu {
 
 FiberStacks::FiberStacks()
-    : stride_(kStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {}
+    : stride_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + kStackBytes + kStaggerBytes) {}
 
 FiberStacks::~FiberStacks() { trim(0); }
 
@@ -27,11 +27,11 @@ char* FiberStacks::base(std::size_t index) {
     if (memory == MAP_FAILED) throw std::bad_alloc();
     auto* const chunk = static_cast<char*>(memory);
     for (std::size_t i = 0; i < kChunk && chunks_.size() < kGuardedChunks; ++i) {
-      mprotect(chunk + i * stride_, stride_ - kStackBytes, PROT_NONE);
+      mprotect(chunk + i * stride_, guard_bytes(), PROT_NONE);
     }
     chunks_.push_back(chunk);
   }
-  return chunks_[index / kChunk] + index % kChunk * stride_ + (stride_ - kStackBytes);
+  return chunks_[index / kChunk] + index % kChunk * stride_ + guard_bytes();
 }
 
 void FiberStacks::trim(std::size_t count) {
@@ -46,7 +46,7 @@ bool FiberStacks::is_guard(const void* address) const {
   for (const char* chunk : chunks_) {
     const auto offset =
         reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(chunk);
-    if (offset < kChunk * stride_) return offset % stride_ < stride_ - kStackBytes;
+    if (offset < kChunk * stride_) return offset % stride_ < guard_bytes();
   }
   return false;
 }
@@ -102,9 +102,10 @@ culebra_emu_start:
 extern "C" void culebra_emu_switch(void** saved_stack_pointer, void* target_stack_pointer);
 extern "C" void culebra_emu_start();
 
-void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
+void FiberContext::reset(char* stack, std::size_t stack_bytes, void (*entry)(void*),
+                         void* argument) {
   stack_ = stack;
-  stack_bytes_ = FiberStacks::kStackBytes;
+  stack_bytes_ = stack_bytes;
   forget_past();
   auto** top = reinterpret_cast<void**>(stack + stack_bytes_);
   // The frame that culebra_emu_switch pops: r15 r14 r13 r12 rbx rbp, and the return address. The
@@ -127,9 +128,10 @@ void FiberContext::start(unsigned high, unsigned low) {
   self->entry_(self->argument_);
 }
 
-void FiberContext::reset(char* stack, void (*entry)(void*), void* argument) {
+void FiberContext::reset(char* stack, std::size_t stack_bytes, void (*entry)(void*),
+                         void* argument) {
   stack_ = stack;
-  stack_bytes_ = FiberStacks::kStackBytes;
+  stack_bytes_ = stack_bytes;
   forget_past();
   entry_ = entry;
   argument_ = argument;

@@ -16,14 +16,21 @@ namespace culebra_emu {
 class FiberStacks {
  public:
   static constexpr std::size_t kStackBytes = 64 * 1024;
+  // Stacks begin at different places of a page: else the hot ends of all of them would fall into
+  // the same few sets of the caches.
+  static constexpr std::size_t kStaggerBytes = 4096;
 
   FiberStacks();
   ~FiberStacks();
   FiberStacks(const FiberStacks&) = delete;
   FiberStacks& operator=(const FiberStacks&) = delete;
 
-  // The lowest address of stack `index`.
+  // The lowest address of stack `index`, and how far above it the stack begins.
   char* base(std::size_t index);
+  static std::size_t bytes(std::size_t index) {
+    constexpr std::size_t kCacheLine = 64;
+    return kStackBytes + index * 5 * kCacheLine % kStaggerBytes;
+  }
   // Gives back all but about the first `count`.
   void trim(std::size_t count);
   // Whether the address lies in the guard page of one of the stacks.
@@ -34,6 +41,8 @@ class FiberStacks {
  private:
   static constexpr std::size_t kChunk = 1024;
   static constexpr std::size_t kGuardedChunks = 8;
+
+  std::size_t guard_bytes() const { return stride_ - kStackBytes - kStaggerBytes; }
 
   std::size_t stride_;
   std::vector<char*> chunks_;
@@ -49,7 +58,7 @@ class FiberContext {
 
   // Makes the next switch to this context call entry(argument) on the given stack; entry must not
   // return. What the context was doing is dropped.
-  void reset(char* stack, void (*entry)(void*), void* argument);
+  void reset(char* stack, std::size_t stack_bytes, void (*entry)(void*), void* argument);
 
   // Leaves `from`, the running context, for `to`; returns when something switches back to `from`.
   static void switch_to(FiberContext& from, FiberContext& to);

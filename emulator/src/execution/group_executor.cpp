@@ -191,7 +191,8 @@ Fiber& GroupExecutor::idle_fiber() {
   if (fibers_.size() == index) fibers_.emplace_back();
   Fiber& fiber = fibers_[index];
   fiber.executor = this;
-  fiber.context.reset(stacks_.base(index), &GroupExecutor::run_fiber, &fiber);
+  fiber.context.reset(stacks_.base(index), FiberStacks::bytes(index), &GroupExecutor::run_fiber,
+                      &fiber);
   return fiber;
 }
 
