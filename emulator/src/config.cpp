@@ -101,6 +101,8 @@ Config read() {
   config.memory_bytes = number("CULEBRA_EMU_MEMORY", default_memory());
   config.diagnose = number("CULEBRA_EMU_DIAGNOSE", 0) != 0;
   config.checks = checks();
+  config.shuffle = number("CULEBRA_EMU_SHUFFLE", 0);
+  config.timeout_s = number("CULEBRA_EMU_TIMEOUT_S", 0);
   if (const char* missing = std::getenv("CULEBRA_EMU_MISSING"))
     config.missing = split(missing, ',');
   config.faults = fault_rules();

@@ -30,6 +30,8 @@ struct Config {
   bool report = false;
   std::uint64_t memory_bytes = 0;
   bool diagnose = false;
+  std::uint64_t shuffle = 0;  // the seed of the order of blocks and threads; 0 means the usual one
+  std::uint64_t timeout_s = 0;  // of a group of blocks; 0 means none
   Checks checks;
   std::vector<FaultRule> faults;
   // Row i says which devices' memory device i can reach: '1' at the other's place. One row of one

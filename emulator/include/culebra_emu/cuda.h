@@ -21,5 +21,6 @@
 #include "culebra_emu/ptx.h"
 #include "culebra_emu/registration.h"
 #include "culebra_emu/shared.h"
+#include "culebra_emu/special_registers.h"
 #include "culebra_emu/thread.h"
 #include "culebra_emu/warp.h"

@@ -32,9 +32,8 @@ std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& s
   if (block.barrier_arrived == block.live_threads) {
     // It releases itself with the others; but it is the one that runs, so let it go first.
     release_barrier(block);
-  } else {
-    wait_here(thread);
   }
+  settle(thread);
   return block.barrier_result;
 }
 
@@ -100,7 +99,7 @@ std::uint32_t GroupExecutor::numbered_barrier(EmulatedThread& thread, const Site
   warp.at_barrier |= 1u << thread.lane;
   warp.barrier_predicates += predicate != 0;
   if (warp.at_barrier == warp.live) arrive_as_warp(block, thread.warp);
-  if (thread.waiting.what != Waiting::For::kNothing) wait_here(thread);
+  settle(thread);
   return result;
 }
 

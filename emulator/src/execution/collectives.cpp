@@ -22,7 +22,8 @@ void GroupExecutor::collective(EmulatedThread& thread, const Site& site, std::ui
   }
   warp.operands[thread.lane] = operand;
   warp.waiting |= self;
-  if (!try_complete(warp, mask)) wait_here(thread);
+  try_complete(warp, mask);
+  settle(thread);
 }
 
 // One that waits with another mask may be on its way here, after a collective of fewer lanes.

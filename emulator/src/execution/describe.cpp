@@ -53,6 +53,8 @@ std::string GroupExecutor::describe_waiting(const EmulatedBlock& block) const {
       where = "have not started";
     } else if (thread.waiting.what == Waiting::For::kNothing) {
       where = "can run";
+    } else if (thread.waiting.what == Waiting::For::kMemory) {
+      where = "poll";
     } else {
       where = "wait at " + describe_site(*thread.waiting.site);
       if (thread.waiting.what == Waiting::For::kLanes) {

@@ -23,7 +23,7 @@ struct Fiber {
 
 // Where a thread waits, and for whom.
 struct Waiting {
-  enum class For { kNothing, kBlock, kLanes, kCluster, kWarp, kNumbered };
+  enum class For { kNothing, kBlock, kLanes, kCluster, kWarp, kNumbered, kMemory };
   For what = For::kNothing;
   const Site* site = nullptr;  // in the waiting thread's frame
   std::uint32_t mask = 0;      // kLanes

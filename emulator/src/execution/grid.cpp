@@ -10,7 +10,9 @@
 #include <mutex>
 #include <thread>
 
+#include "config.h"
 #include "execution/group_executor.h"
+#include "execution/shuffle.h"
 
 namespace culebra_emu {
 namespace {
@@ -69,7 +71,8 @@ class GridRun {
           prepare_thread_for_faults();
           executor = executors().take();
         }
-        run_group(*executor, group);
+        run_group(*executor,
+                  config().shuffle == 0 ? group : place_in_order(config().shuffle, group, groups_));
       }
       if (done_.fetch_add(1) + 1 == groups_) {
         const std::lock_guard lock(mutex_);
@@ -160,7 +163,8 @@ Helpers& helpers() {
 
 GridOutcome run_grid(const Launch& launch) {
   const auto run = std::make_shared<GridRun>(launch);
-  helpers().ask(run);
+  // An order that is drawn must not depend on who is faster.
+  if (config().shuffle == 0) helpers().ask(run);
   run->work();
   return run->wait();
 }

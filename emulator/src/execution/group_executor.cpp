@@ -3,7 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "config.h"
+
 namespace culebra_emu {
+namespace {
+
+// A switch takes tens of nanoseconds, a look at the clock as many.
+constexpr std::uint32_t kSwitchesPerLook = 1000;
+
+}  // namespace
 
 GroupExecutor::GroupExecutor() = default;
 GroupExecutor::~GroupExecutor() = default;
@@ -18,6 +26,12 @@ Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint6
   current_ = launch.current_thread();
   prepare(launch, count);
   checks_.begin_group(launch, current_, threads_);
+  prepare_order(first);
+  has_deadline_ = config().timeout_s != 0;
+  if (has_deadline_) {
+    deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(config().timeout_s);
+    until_look_ = kSwitchesPerLook;
+  }
   for (std::uint64_t i = 0; i < count; ++i) {
     Cluster& cluster = clusters_[i];
     const Index3 index = index_at(first + i, launch.clusters());
@@ -111,6 +125,14 @@ void GroupExecutor::prepare(const Launch& launch, std::uint64_t clusters) {
   arranged_block_ = launch.block;
   arranged_blocks_ = blocks;
   arranged_cluster_ = blocks_in_cluster;
+}
+
+void GroupExecutor::prepare_order(std::uint64_t first) {
+  shuffle_.reset();
+  ready_pool_.clear();
+  if (config().shuffle == 0) return;
+  shuffle_.emplace(config().shuffle + first);
+  start_order_ = shuffle_->order(thread_count_);
 }
 
 void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std::uint32_t rank) {
@@ -211,8 +233,9 @@ void GroupExecutor::run_fiber(void* argument) {
 // the caches. But a thread that polls is always ready, and may poll for one that has not started.
 void GroupExecutor::start_threads(Fiber& fiber) {
   while (next_thread_ < thread_count_ &&
-         (std::exchange(start_one_, false) || ready_first_ == nullptr)) {
-    EmulatedThread& thread = threads_[next_thread_++];
+         (std::exchange(start_one_, false) || !someone_is_ready())) {
+    const std::uint32_t place = next_thread_++;
+    EmulatedThread& thread = threads_[shuffle_ ? start_order_[place] : place];
     thread.fiber = &fiber;
     thread.started = true;
     *current_ = &thread;
@@ -228,10 +251,16 @@ void GroupExecutor::resume(FiberContext& from, EmulatedThread& thread) {
 
 // Leaves `from`, which waits or (if it is an idle fiber's) has no thread to run.
 void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
-  if (EmulatedThread* thread = take_ready()) {
+  if (has_deadline_ && --until_look_ == 0) look_at_clock();
+  const bool can_start = next_thread_ < thread_count_;
+  if (shuffle_ && can_start && someone_is_ready() && shuffle_->draw(2) == 0) {
+    start_one_ = true;
+    // An idle fiber comes back to where it starts threads.
+    if (idle == nullptr) FiberContext::switch_to(from, idle_fiber().context);
+  } else if (EmulatedThread* thread = take_ready()) {
     if (idle != nullptr) idle_fibers_.push_back(idle);
     resume(from, *thread);
-  } else if (next_thread_ < thread_count_) {
+  } else if (can_start) {
     FiberContext::switch_to(from, idle_fiber().context);
   } else {
     if (live_threads_ != 0) {
@@ -242,11 +271,37 @@ void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
   }
 }
 
+void GroupExecutor::look_at_clock() {
+  until_look_ = kSwitchesPerLook;
+  if (std::chrono::steady_clock::now() < deadline_) return;
+  fail(CUDA_ERROR_LAUNCH_TIMEOUT,
+       "not done after " + std::to_string(config().timeout_s) + " s; " + describe_all_waiting());
+}
+
 void GroupExecutor::wait_here(EmulatedThread& thread) { go_on(thread.fiber->context, nullptr); }
+
+// After a thread has come to a place where it may wait.
+void GroupExecutor::settle(EmulatedThread& thread) {
+  if (thread.waiting.what != Waiting::For::kNothing) {
+    wait_here(thread);
+  } else if (shuffle_) {
+    // It came last and need not wait, but it is not for it to go first.
+    make_ready(thread);
+    wait_here(thread);
+  }
+}
+
+bool GroupExecutor::someone_is_ready() const {
+  return shuffle_ ? !ready_pool_.empty() : ready_first_ != nullptr;
+}
 
 void GroupExecutor::make_ready(EmulatedThread& thread) {
   ++activity_;
   thread.waiting.what = Waiting::For::kNothing;
+  if (shuffle_) {
+    ready_pool_.push_back(&thread);
+    return;
+  }
   thread.next_ready = nullptr;
   if (ready_last_ == nullptr) {
     ready_first_ = &thread;
@@ -266,6 +321,13 @@ void GroupExecutor::let_go_on(EmulatedThread& thread) {
 }
 
 EmulatedThread* GroupExecutor::take_ready() {
+  if (shuffle_) {
+    if (ready_pool_.empty()) return nullptr;
+    std::swap(ready_pool_[shuffle_->draw(ready_pool_.size())], ready_pool_.back());
+    EmulatedThread* const drawn = ready_pool_.back();
+    ready_pool_.pop_back();
+    return drawn;
+  }
   EmulatedThread* thread = ready_first_;
   if (thread != nullptr) {
     ready_first_ = thread->next_ready;
@@ -282,12 +344,15 @@ void GroupExecutor::yield(EmulatedThread& thread) {
 void GroupExecutor::yield_idly(EmulatedThread& thread) {
   make_ready(thread);
   --activity_;
+  thread.waiting.what = Waiting::For::kMemory;
   if (next_thread_ < thread_count_) {
+    if (has_deadline_ && --until_look_ == 0) look_at_clock();
     start_one_ = true;
     FiberContext::switch_to(thread.fiber->context, idle_fiber().context);
   } else {
     go_on(thread.fiber->context, nullptr);
   }
+  thread.waiting.what = Waiting::For::kNothing;
 }
 
 // As on the hardware, an exited thread is waited for no longer.

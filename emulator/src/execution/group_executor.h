@@ -2,9 +2,11 @@
 // A group is a cluster, or the whole grid of a cooperative launch; docs/decisions/0006.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "execution/emulated_block.h"
 #include "execution/fault.h"
 #include "execution/launch.h"
+#include "execution/shuffle.h"
 
 namespace culebra_emu {
 
@@ -71,6 +74,7 @@ class GroupExecutor {
   // Setting up and tearing down.
   void prepare(const Launch& launch, std::uint64_t clusters);
   void begin_block(EmulatedBlock& block, Index3 cluster_index, std::uint32_t rank);
+  void prepare_order(std::uint64_t first);
   void drop_fibers();
   void trim();
 
@@ -80,9 +84,12 @@ class GroupExecutor {
   void start_threads(Fiber& fiber);
   void wait_here(EmulatedThread& thread);
   void make_ready(EmulatedThread& thread);
+  bool someone_is_ready() const;
+  void settle(EmulatedThread& thread);
   void let_go_on(EmulatedThread& thread);
   EmulatedThread* take_ready();
   void go_on(FiberContext& from, Fiber* idle);
+  void look_at_clock();
   Fiber& idle_fiber();
   void resume(FiberContext& from, EmulatedThread& thread);
   void on_exit(EmulatedThread& thread);
@@ -140,6 +147,16 @@ class GroupExecutor {
   bool start_one_ = false;
   std::uint64_t activity_ = 0;
   AsyncUnit async_{*this};
+
+  // With a drawn order: of the threads' starts, and whoever is ready.
+  std::optional<Shuffle> shuffle_;
+  std::vector<std::uint32_t> start_order_;
+  std::vector<EmulatedThread*> ready_pool_;
+
+  // When the group must be done, if there is a limit, and how often somebody looked at the clock.
+  std::chrono::steady_clock::time_point deadline_;
+  std::uint32_t until_look_ = 0;
+  bool has_deadline_ = false;
 };
 
 // "thread (1,0,0)"
