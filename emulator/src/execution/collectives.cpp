@@ -1,4 +1,7 @@
 // The lanes of a warp meet.
+#include <algorithm>
+#include <iterator>
+
 #include "execution/group_executor.h"
 
 namespace culebra_emu {
@@ -42,11 +45,13 @@ void GroupExecutor::check_others(const EmulatedThread& thread, const Warp& warp)
 bool GroupExecutor::try_complete(Warp& warp, std::uint32_t mask) {
   const std::uint32_t lanes = mask & warp.live;
   if ((warp.waiting & lanes) != lanes || lanes == 0) return false;
-  void* some_operands[kWarpSize] = {};
-  void** operands = warp.operands;
+  // On the stack, which is where checks expect a thread to read without being watched.
+  void* operands[kWarpSize];
   CompleteCollective complete = warp.complete;
-  if (!warp.uniform || warp.waiting != lanes) {
-    operands = some_operands;
+  if (warp.uniform && warp.waiting == lanes) {
+    std::copy(std::begin(warp.operands), std::end(warp.operands), operands);
+  } else {
+    std::fill(std::begin(operands), std::end(operands), nullptr);
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const Waiting& waiting = warp.lanes[lane].waiting;
