@@ -10,13 +10,20 @@
 #include <memory>
 #include <string>
 
+#include "config.h"
 #include "execution/group_executor.h"
 #include "image/loaded_image.h"
 
 namespace culebra_emu {
 
-// Loading hands it to an image and calls none of it.
+// The two things that the loader takes from the rest of the emulator. It hands the one to an image
+// and calls none of it.
 const Runtime kRuntime = {.abi_version = kAbiVersion};
+
+const Config& config() {
+  static const Config nothing_asked_for;
+  return nothing_asked_for;
+}
 
 }  // namespace culebra_emu
 

@@ -230,7 +230,7 @@ CUresult LoadedImage::load(const void* data, std::shared_ptr<LoadedImage>& image
         "CULEBRA_EMU_CHECK is set, but the image was not compiled for checks: use the kernels of "
         "`make -C emulator checked`";
     std::fprintf(stderr, "culebra-emulator: %s\n", log.c_str());
-    dlclose(library);
+    close_library(library);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   image = std::shared_ptr<LoadedImage>(new LoadedImage(std::move(file), library, *description));

@@ -104,8 +104,7 @@ class InjectedFaultTest extends DeviceTier {
       emulator.setFault("fail:" + function + ":" + n + ":" + OUT_OF_MEMORY);
       CudaException failure = assertThrows(CudaException.class, this::work, "call " + n);
       emulator.setFault("");
-      assertTrue(
-          function.startsWith(failure.function()), () -> "told as a failure of " + failure);
+      assertTrue(function.startsWith(failure.function()), () -> "told as a failure of " + failure);
       assertEquals(OUT_OF_MEMORY, failure.result().code());
       assertEquals(before, alive(), "left behind by call " + n);
       work();
