@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "graph_driver.h"
 #include "streams.h"
@@ -788,7 +789,8 @@ TEST(a_graph_can_be_drawn) {
   const Append one(append, list.address, 1);
   const CUgraphNode kernel = one.add_to(graph);
   add_empty(graph, {kernel});
-  const std::string path = "/tmp/culebra-test-graph-" + std::to_string(getpid()) + ".dot";
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("culebra-test-graph-" + std::to_string(getpid()) + ".dot");
   RETURNS(0, cuGraphDebugDotPrint(graph, path.c_str(), CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE));
   const std::string text = read_file(path.c_str());
   std::remove(path.c_str());
