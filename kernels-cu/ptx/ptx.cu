@@ -8,6 +8,7 @@
 #include "culebra/ptx.cuh"
 
 #include "async_tests.cuh"
+#include "attention_test.cuh"
 #include "math_tests.cuh"
 #include "matrix_tests.cuh"
 #include "memory_tests.cuh"

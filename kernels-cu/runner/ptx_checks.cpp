@@ -7,6 +7,7 @@ void check_ptx(Bench& bench) {
   check_ptx_math(bench);
   check_ptx_memory(bench);
   check_ptx_async(bench);
+  check_ptx_attention(bench);
 }
 
 }  // namespace runner

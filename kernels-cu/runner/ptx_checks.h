@@ -8,6 +8,7 @@ namespace runner {
 void check_ptx_matrices(Bench& bench);
 void check_ptx_math(Bench& bench);
 void check_ptx_async(Bench& bench);
+void check_ptx_attention(Bench& bench);
 void check_ptx_memory(Bench& bench);
 
 }  // namespace runner
