@@ -25,7 +25,7 @@ public final class Machine {
     about.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     about.put("machine", machine());
     Map<String, @Nullable Object> library = new LinkedHashMap<>();
-    library.put("path", driver.library());
+    library.put("path", withoutFolders(driver.library()));
     library.put("version", driver.driverVersion());
     about.put("driver", library);
     about.put("device", describe(device));
@@ -47,7 +47,11 @@ public final class Machine {
     machine.put("jdk", Runtime.version().toString());
     machine.put(
         "vm", System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.name"));
-    machine.put("vm_arguments", ManagementFactory.getRuntimeMXBean().getInputArguments());
+    machine.put(
+        "vm_arguments",
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .map(Machine::withoutFolders)
+            .toList());
     return machine;
   }
 
@@ -62,6 +66,11 @@ public final class Machine {
     entry.put("memory_bytes", device.totalMemoryBytes());
     entry.put("l2_bytes", device.attribute(DeviceAttribute.L2_CACHE_SIZE));
     return entry;
+  }
+
+  /** Results are shown to others, whom our folders do not concern. */
+  static String withoutFolders(String text) {
+    return text.replaceAll("(?<![^=:])/\\S*/", "");
   }
 
   private static String cpu() {
