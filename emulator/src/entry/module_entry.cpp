@@ -1,6 +1,9 @@
 // Images: modules, libraries, and the functions in them.
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "entry/call.h"
 #include "model/objects.h"
@@ -49,6 +52,15 @@ CUresult load_module(const char* symbol, CUmodule* module, const void* data, uns
     *module = objects().modules.add(std::make_shared<Module>(std::move(image), *current_context()));
     return CUDA_SUCCESS;
   });
+}
+
+// Images are read by address, without a length; the zero behind a string ends what is a text.
+CUresult read_file(const char* path, std::string& data) {
+  if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  data.assign(std::istreambuf_iterator<char>(file), {});
+  return CUDA_SUCCESS;
 }
 
 template <class Body>
@@ -184,6 +196,41 @@ CULEBRA_EMU_EXPORT CUresult cuModuleLoadDataEx(CUmodule* module, const void* dat
   return load_module("cuModuleLoadDataEx", module, data, count, options, values);
 }
 
+CULEBRA_EMU_EXPORT CUresult cuModuleLoadFatBinary(CUmodule* module, const void* data) {
+  return load_module("cuModuleLoadFatBinary", module, data, 0, nullptr, nullptr);
+}
+
+CULEBRA_EMU_EXPORT CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  std::string data;
+  const CUresult result = read_file(path, data);
+  if (result == CUDA_SUCCESS) {
+    return load_module("cuModuleLoad", module, data.c_str(), 0, nullptr, nullptr);
+  }
+  return call("cuModuleLoad", kNeedsContext, [&] { return result; });
+}
+
+// A library's image is looked at when it is first used, as under lazy loading.
+CULEBRA_EMU_EXPORT CUresult cuModuleGetLoadingMode(int* mode) {
+  return call("cuModuleGetLoadingMode", kNeedsInit, [&] {
+    constexpr int kLazy = 2;
+    if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *mode = kLazy;
+    return CUDA_SUCCESS;
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count,
+                                                       CUmodule handle) {
+  return with_module("cuModuleEnumerateFunctions", handle, [&](Module& module) {
+    if (functions == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto& all = module.image()->kernels();
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, all.size()); ++i) {
+      functions[i] = objects().module_function(handle, module, all[i]->symbol);
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
 CULEBRA_EMU_EXPORT CUresult cuModuleUnload(CUmodule handle) {
   return with_module("cuModuleUnload", handle, [&](Module& module) {
     // A library's module goes with its library.
@@ -221,6 +268,19 @@ CULEBRA_EMU_EXPORT CUresult cuLibraryLoadData(CUlibrary* library, const void* da
     *library = objects().libraries.add(std::make_shared<Library>(result, std::move(image)));
     return CUDA_SUCCESS;
   });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path,
+                                                  CUjit_option* jit_options, void** jit_values,
+                                                  unsigned jit_count, int* options,
+                                                  void** option_values, unsigned option_count) {
+  std::string data;
+  const CUresult result = read_file(path, data);
+  if (result == CUDA_SUCCESS) {
+    return cuLibraryLoadData(library, data.c_str(), jit_options, jit_values, jit_count, options,
+                             option_values, option_count);
+  }
+  return call("cuLibraryLoadFromFile", kNeedsInit, [&] { return result; });
 }
 
 CULEBRA_EMU_EXPORT CUresult cuLibraryUnload(CUlibrary handle) {
@@ -354,5 +414,26 @@ CULEBRA_EMU_EXPORT CUresult cuFuncIsLoaded(int* state, CUfunction handle) {
     if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *state = 1;
     return CUDA_SUCCESS;
+  });
+}
+
+// There are no caches and no banks to be configured.
+CULEBRA_EMU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config) {
+  return with_function("cuFuncSetCacheConfig", kNeedsInit, handle, [&](Function&) {
+    return is_valid_cache_config(config) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config,
+                                                   CUdevice ordinal) {
+  return with_function("cuKernelSetCacheConfig", kNeedsInit, handle, [&](Function&) {
+    if (find_device(ordinal) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+    return is_valid_cache_config(config) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CULEBRA_EMU_EXPORT CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config) {
+  return with_function("cuFuncSetSharedMemConfig", kNeedsInit, handle, [&](Function&) {
+    return is_valid_bank_config(config) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }

@@ -1,6 +1,7 @@
 #include "image/loaded_image.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,10 +14,14 @@
 #include <mutex>
 #include <optional>
 
+#include "checking/memory_index.h"
 #include "config.h"
 #include "execution/group_executor.h"
 #include "image/elf.h"
 #include "image/sha256.h"
+#include "image/variables.h"
+#include "model/address_space.h"
+#include "model/device.h"
 
 namespace culebra_emu {
 
@@ -178,7 +183,8 @@ std::optional<Rejection> check_sections(const std::map<std::string, std::string>
     if (sections.contains(".nv.info")) {
       return Rejection{
           CUDA_ERROR_NO_BINARY_FOR_GPU,
-          "the image holds GPU code; the emulator runs images that its own packer made"};
+          "the image holds code of a GPU; this is the emulator, which runs images that its own "
+          "packer made"};
     }
     return invalid("the image holds no kernels");
   }
@@ -246,7 +252,31 @@ LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const 
   serial_ = ++loaded;
 }
 
-LoadedImage::~LoadedImage() { close_library(library_); }
+LoadedImage::~LoadedImage() {
+  for (const auto& [name, variable] : variables_) {
+    address_space().remove(variable.address, [](const Allocation&) { return true; });
+    memory_index().remove(variable.address);
+  }
+  close_library(library_);
+}
+
+std::optional<LoadedImage::VariableMemory> LoadedImage::variable(const std::string& name,
+                                                                 Context& context) {
+  const std::lock_guard lock(variables_mutex_);
+  if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
+  const auto found = find_variable(file_->contents(), name);
+  link_map* loaded = nullptr;
+  if (!found || dlinfo(library_, RTLD_DI_LINKMAP, &loaded) != 0) return std::nullopt;
+  Allocation allocation;
+  allocation.address = loaded->l_addr + found->offset;
+  allocation.bytes = found->bytes;
+  allocation.kind = MemoryKind::kModule;
+  allocation.device = &context.device();
+  const VariableMemory variable = {allocation.address, allocation.bytes};
+  if (!address_space().add(std::move(allocation))) return std::nullopt;
+  memory_index().add({variable.address, variable.bytes, nullptr});
+  return variables_[name] = variable;
+}
 
 const Kernel* LoadedImage::find(std::string_view symbol) const {
   const auto found = std::find_if(kernels_.begin(), kernels_.end(),

@@ -1,7 +1,10 @@
 // An emulator image in memory: validated, its host code loaded, its kernels known.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +33,14 @@ class LoadedImage {
   const std::vector<const Kernel*>& kernels() const { return kernels_; }
   // Null if there is none of that name.
   const Kernel* find(std::string_view symbol) const;
+  // A device variable, known to the driver as memory of the context from the first question on and
+  // as long as the image is loaded. Nothing if there is none of that name.
+  struct VariableMemory {
+    std::uint64_t address;
+    std::uint64_t bytes;
+  };
+  std::optional<VariableMemory> variable(const std::string& name, Context& context);
+
   Thread** (*current_thread() const)() { return current_thread_; }
   // No two loaded images have the same.
   std::uint64_t serial() const { return serial_; }
@@ -44,6 +55,8 @@ class LoadedImage {
   std::vector<const Kernel*> kernels_;
   Thread** (*current_thread_)();
   std::uint64_t serial_;
+  std::mutex variables_mutex_;
+  std::map<std::string, VariableMemory> variables_;
 };
 
 // The bytes of a kernel's parameter block.
