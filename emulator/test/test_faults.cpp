@@ -81,7 +81,8 @@ TEST(store_far_beyond_an_allocation, {}, "access to illegal address") {
 // AddressSanitizer sees the very instruction, and ends the process; without it the emulator looks
 // afterwards.
 #if defined(__SANITIZE_ADDRESS__)
-#define WRITE_IS_SEEN {}, "AddressSanitizer: use-after-poison", 0, 1
+#define WRITE_IS_SEEN \
+  {}, "the access above is one of kernel store, block (0,0,0), thread (0,0,0)", 0, 1
 #else
 #define WRITE_IS_SEEN \
   {}, "kernel store (or one that ran at the same time) wrote outside of the allocation of 1000 bytes"
@@ -101,7 +102,7 @@ TEST(store_just_before_an_allocation, WRITE_IS_SEEN) {
   expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, memory - 4, 1);
 }
 
-TEST(store_to_freed_memory, {}, "access to illegal address") {
+TEST(store_to_freed_memory, {}, "of the former allocation of 64 bytes at 0x") {
   CUdeviceptr memory = 0;
   use_device();
   RETURNS(0, cuMemAlloc_v2(&memory, 64));

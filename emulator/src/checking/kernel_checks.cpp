@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "checking/findings.h"
 #include "checking/race_detector.h"
@@ -17,15 +19,27 @@
 
 namespace culebra_emu {
 
-// What is kept of one block's shared memory.
+// What is kept of one block's shared memory. A cooperative launch has hundreds of blocks, each with
+// a window of megabytes of which little is used: so memory that is taken only when it is touched.
 struct BlockChecks {
-  explicit BlockChecks(std::uint32_t window_bytes)
-      : race(window_bytes), written(window_bytes), mark(0) {}
+  explicit BlockChecks(std::uint32_t window_bytes) : race(window_bytes), bytes(window_bytes) {
+    forget_written();
+  }
+
+  void forget_written() {
+    written.reset(static_cast<unsigned char*>(std::calloc(bytes, 1)));
+    if (written == nullptr) throw std::bad_alloc();
+  }
+
+  struct Free {
+    void operator()(unsigned char* memory) const { std::free(memory); }
+  };
 
   RaceDetector race;
+  std::uint32_t bytes;
   // Holds `mark` for each byte that the block has written.
-  std::vector<unsigned char> written;
-  unsigned char mark;
+  std::unique_ptr<unsigned char, Free> written;
+  unsigned char mark = 0;
 };
 
 EmulatedBlock::EmulatedBlock(const SharedLayout& layout, bool guarded) : shared(layout, guarded) {}
@@ -115,7 +129,7 @@ void KernelChecks::prepare(EmulatedBlock& block) {
   BlockChecks& checks = *block.checks;
   checks.race.begin_block();
   if (++checks.mark == 0) {
-    std::fill(checks.written.begin(), checks.written.end(), static_cast<unsigned char>(0));
+    checks.forget_written();
     checks.mark = 1;
   }
 }
@@ -204,7 +218,7 @@ void KernelChecks::check_shared(const Access& access, EmulatedBlock& owner) {
   // What blocks of a cluster do to each other's memory is not compared.
   if (config().checks.race && !is_peer) check_race(access, owner);
   if (config().checks.init) {
-    check_written(access, &owner.checks->written[offset], owner.checks->mark, &owner);
+    check_written(access, owner.checks->written.get() + offset, owner.checks->mark, &owner);
   }
 }
 

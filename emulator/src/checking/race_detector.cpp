@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 
 #include "culebra_emu/access.h"
@@ -47,16 +48,19 @@ void RaceDetector::Knowledge::learn(std::uint32_t thread, std::uint32_t tick) {
 }
 
 RaceDetector::RaceDetector(std::uint64_t bytes)
-    : words_((bytes + kWordBytes - 1) / kWordBytes), knowledge_(new Knowledge[kThreads]) {
+    : words_((bytes + kWordBytes - 1) / kWordBytes),
+      knowledge_(static_cast<Knowledge*>(std::calloc(kThreads, sizeof(Knowledge)))) {
   void* memory = mmap(nullptr, words_ * sizeof(Word), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
+  if (memory == MAP_FAILED || knowledge_ == nullptr) throw std::bad_alloc();
   // All zero, which is a word without records.
   shadow_ = static_cast<Word*>(memory);
   begin_block();
 }
 
 RaceDetector::~RaceDetector() { munmap(shadow_, words_ * sizeof(Word)); }
+
+void RaceDetector::Free::operator()(Knowledge* knowledge) const { std::free(knowledge); }
 
 void RaceDetector::begin_block() {
   barrier();
@@ -68,7 +72,7 @@ void RaceDetector::begin_block() {
 void RaceDetector::barrier() { ++generation_; }
 
 RaceDetector::Knowledge& RaceDetector::knowledge(std::uint32_t thread) {
-  Knowledge& known = knowledge_[thread];
+  Knowledge& known = knowledge_.get()[thread];
   if (known.generation != generation_) known.forget(generation_);
   return known;
 }

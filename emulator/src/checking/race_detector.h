@@ -89,7 +89,11 @@ class RaceDetector {
 
   std::uint64_t words_;
   Word* shadow_;  // mapped, so that only what is used takes memory
-  std::unique_ptr<Knowledge[]> knowledge_;
+  struct Free {
+    void operator()(Knowledge* knowledge) const;
+  };
+  // Of each thread; all zero, which is of no generation, until the thread learns something.
+  std::unique_ptr<Knowledge, Free> knowledge_;
   std::array<std::uint32_t, kThreads> clock_;
   std::unordered_map<const void*, Knowledge> objects_;
 

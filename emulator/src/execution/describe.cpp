@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "execution/group_executor.h"
+#include "model/address_space.h"
 
 namespace culebra_emu {
 namespace {
@@ -156,7 +157,10 @@ Outcome GroupExecutor::describe_fault(const Fault& fault) const {
                                             ": outside of " + whose + ", " +
                                             block.shared.describe(fault.address)};
   }
-  return {CUDA_ERROR_ILLEGAL_ADDRESS, who + "access to illegal address " + address};
+  const std::string where =
+      address_space().describe(reinterpret_cast<std::uint64_t>(fault.address), 1);
+  return {CUDA_ERROR_ILLEGAL_ADDRESS,
+          who + "access to illegal address " + address + (where.empty() ? "" : ": " + where)};
 }
 
 }  // namespace culebra_emu

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config.h"
+#include "execution/sanitizer_report.h"
 
 namespace culebra_emu {
 namespace {
@@ -40,6 +41,7 @@ Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint6
     }
   }
 
+  const SanitizerReport report(*this);
   FaultScope scope;
   scope.before_jump = [](void* context) {
     static_cast<FiberContext*>(context)->before_jump_here();

@@ -40,6 +40,7 @@ class GroupExecutor {
   KernelChecks& checks() { return checks_; }
   const FiberStacks& stacks() const { return stacks_; }
   std::string describe(const EmulatedThread& thread) const;
+  std::string describe_running() const { return describe(running()); }
 
   // What the threads ask for (barriers.cpp, collectives.cpp); each may run others meanwhile.
   std::uint32_t block_barrier(EmulatedThread& thread, const Site& site, std::uint32_t predicate);

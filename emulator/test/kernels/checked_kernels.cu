@@ -146,3 +146,19 @@ extern "C" __global__ void leave_early(unsigned* out, unsigned wrong) {
   out[threadIdx.x] = words[threadIdx.x + 32];
 }
 CULEBRA_KERNEL(leave_early, 64, out, wrong)
+
+// One warp hands over to another by a numbered barrier; wrong: the other one does not wait.
+extern "C" __global__ void warp_to_warp(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, words, 32);
+  if (threadIdx.x < 32) {
+    words[threadIdx.x] = threadIdx.x;
+    culebra_emu::bar_arrive(1, 64);
+  } else if (wrong == 0) {
+    culebra_emu::bar_sync(1, 64);
+    out[threadIdx.x - 32] = words[63 - threadIdx.x];
+  } else {
+    out[threadIdx.x - 32] = words[63 - threadIdx.x];
+    culebra_emu::bar_sync(1, 64);
+  }
+}
+CULEBRA_KERNEL(warp_to_warp, 64, out, wrong)
