@@ -25,7 +25,8 @@ public final class Machine {
     about.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     about.put("machine", machine());
     Map<String, @Nullable Object> library = new LinkedHashMap<>();
-    library.put("path", withoutFolders(driver.library()));
+    String path = driver.library();
+    library.put("path", path == null ? "" : withoutFolders(path));
     library.put("version", driver.driverVersion());
     about.put("driver", library);
     about.put("device", describe(device));

@@ -11,6 +11,7 @@ class MachineTest {
     assertEquals("libcuda.so.1", Machine.withoutFolders("libcuda.so.1"));
     assertEquals("-Dnative=bench", Machine.withoutFolders("-Dnative=/home/me/bench"));
     assertEquals("-Xlog:gc:gc.txt", Machine.withoutFolders("-Xlog:gc:/var/log/gc.txt"));
-    assertEquals("--enable-native-access=a/b", Machine.withoutFolders("--enable-native-access=a/b"));
+    assertEquals(
+        "--enable-native-access=a/b", Machine.withoutFolders("--enable-native-access=a/b"));
   }
 }
