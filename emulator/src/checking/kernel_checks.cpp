@@ -93,6 +93,7 @@ void KernelChecks::learn_ranges(const Launch& launch, Thread** current_thread,
   add(launch.parameters.data(), launch.parameters.size());
   add(threads.data(), threads.size() * sizeof(EmulatedThread));
   add(&kRuntime, sizeof kRuntime);
+  add(&kAsyncFunctions, sizeof kAsyncFunctions);
   add(current_thread, sizeof *current_thread);
 
   struct Search {
