@@ -72,8 +72,13 @@ TEST(a_callback_comes_in_order_and_is_told_of_failures) {
   RETURNS(900, cuStreamAddCallback(stream, &Called::back, &called, 0));
   RETURNS(901, cuStreamEndCapture(stream, &graph));
   called.result = -1;
-  RETURNS(0, launch(function(load_test_module(), "store"), 1, 1, 0, stream, CUdeviceptr{0}, 1));
+  // Before the launch has failed, or the callback would be refused.
+  const CUfunction store = function(load_test_module(), "store");
+  Gate failing;
+  RETURNS(0, cuLaunchHostFunc(stream, &Gate::wait, &failing));
+  RETURNS(0, launch(store, 1, 1, 0, stream, CUdeviceptr{0}, 1));
   RETURNS(0, cuStreamAddCallback(stream, &Called::back, &called, 0));
+  failing.open = true;
   RETURNS(700, cuStreamSynchronize(stream));
   CHECK_EQ(called.result.load(), 700);
 }

@@ -19,4 +19,6 @@
 #include "culebra/ptx/memory.cuh"
 #include "culebra/ptx/mma.cuh"
 #include "culebra/ptx/shared.cuh"
+#include "culebra/ptx/special_registers.cuh"
+#include "culebra/ptx/sync.cuh"
 #include "culebra/ptx/warp.cuh"
