@@ -1,7 +1,8 @@
-// Compares the shim's 16-bit conversions with those of NVIDIA's headers, bit for bit. Built only
-// where the toolkit is.
+// Compares the shim's 16-bit and 8-bit conversions with those of NVIDIA's headers, bit for bit.
+// Built only where the toolkit is.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <bit>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <random>
 
 // The shim defines the same names, so only its arithmetic is included.
+#include "culebra_emu/fp8.h"
 #include "culebra_emu/narrow_float.h"
 
 namespace {
@@ -39,6 +41,19 @@ void check_float(std::uint32_t pattern) {
   check("float to half", pattern, Half::from_float(value), bits(__float2half_rn(value)));
   check("float to bfloat16", pattern, Bfloat16::from_float(value),
         bits(__float2bfloat16_rn(value)));
+  // (PTX has one NaN, as we do; the header has others.)
+  if (std::isnan(value)) return;
+  const auto theirs = [&](__nv_fp8_interpretation_t format) {
+    return static_cast<std::uint8_t>(__nv_cvt_float_to_fp8(value, __NV_SATFINITE, format));
+  };
+  check("float to e4m3", pattern, culebra_emu::E4m3Format::from_float(value), theirs(__NV_E4M3));
+  check("float to e5m2", pattern, culebra_emu::E5m2Format::from_float(value), theirs(__NV_E5M2));
+}
+
+template <class Format>
+void check_fp8(std::uint8_t pattern, __nv_fp8_interpretation_t format) {
+  const __half_raw theirs = __nv_cvt_fp8_to_halfraw(pattern, format);
+  check("fp8 to half", pattern, Half::from_float(Format::to_float(pattern)), theirs.x);
 }
 
 void check_double(std::uint64_t pattern) {
@@ -51,6 +66,20 @@ void check_double(std::uint64_t pattern) {
 }  // namespace
 
 int main() {
+  for (unsigned pattern = 0; pattern < 0x100; ++pattern) {
+    check_fp8<culebra_emu::E4m3Format>(static_cast<std::uint8_t>(pattern), __NV_E4M3);
+    check_fp8<culebra_emu::E5m2Format>(static_cast<std::uint8_t>(pattern), __NV_E5M2);
+    // Ties of neighbours, and what lies beside them.
+    const float first = culebra_emu::E4m3Format::to_float(static_cast<std::uint8_t>(pattern));
+    const float second = culebra_emu::E5m2Format::to_float(static_cast<std::uint8_t>(pattern));
+    for (const float value : {first, second}) {
+      const auto base = std::bit_cast<std::uint32_t>(value);
+      for (const std::uint32_t tail :
+           {0x7FFFFu, 0x80000u, 0x80001u, 0xFFFFFu, 0x100000u, 0x100001u}) {
+        check_float(base + tail);
+      }
+    }
+  }
   for (std::uint32_t pattern = 0; pattern < 0x10000; ++pattern) {
     const auto raw = static_cast<std::uint16_t>(pattern);
     check("half to float", pattern, std::bit_cast<std::uint32_t>(Half::to_float(raw)),
