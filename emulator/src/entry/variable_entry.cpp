@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "entry/call.h"
+#include "model/image_variables.h"
 #include "model/objects.h"
 
 using namespace culebra_emu;
@@ -11,7 +12,7 @@ namespace {
 CUresult get_variable(const std::shared_ptr<LoadedImage>& image, Context& context,
                       CUdeviceptr* address, std::size_t* bytes, const char* name) {
   if (name == nullptr || *name == '\0') return CUDA_ERROR_INVALID_VALUE;
-  const auto variable = image->variable(name, context);
+  const auto variable = ImageVariables::find(*image, name, context);
   if (!variable) return CUDA_ERROR_NOT_FOUND;
   // Either answer may be unwanted.
   if (address != nullptr) *address = variable->address;

@@ -14,14 +14,10 @@
 #include <mutex>
 #include <optional>
 
-#include "checking/memory_index.h"
 #include "config.h"
 #include "execution/group_executor.h"
 #include "image/elf.h"
 #include "image/sha256.h"
-#include "image/variables.h"
-#include "model/address_space.h"
-#include "model/device.h"
 
 namespace culebra_emu {
 
@@ -253,29 +249,15 @@ LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const 
 }
 
 LoadedImage::~LoadedImage() {
-  for (const auto& [name, variable] : variables_) {
-    address_space().remove(variable.address, [](const Allocation&) { return true; });
-    memory_index().remove(variable.address);
-  }
+  variables_ = nullptr;
   close_library(library_);
 }
 
-std::optional<LoadedImage::VariableMemory> LoadedImage::variable(const std::string& name,
-                                                                 Context& context) {
-  const std::lock_guard lock(variables_mutex_);
-  if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
-  const auto found = find_variable(file_->contents(), name);
+std::string LoadedImage::host_code() const { return file_->contents(); }
+
+std::uint64_t LoadedImage::load_address() const {
   link_map* loaded = nullptr;
-  if (!found || dlinfo(library_, RTLD_DI_LINKMAP, &loaded) != 0) return std::nullopt;
-  Allocation allocation;
-  allocation.address = loaded->l_addr + found->offset;
-  allocation.bytes = found->bytes;
-  allocation.kind = MemoryKind::kModule;
-  allocation.device = &context.device();
-  const VariableMemory variable = {allocation.address, allocation.bytes};
-  if (!address_space().add(std::move(allocation))) return std::nullopt;
-  memory_index().add({variable.address, variable.bytes, nullptr});
-  return variables_[name] = variable;
+  return dlinfo(library_, RTLD_DI_LINKMAP, &loaded) == 0 ? loaded->l_addr : 0;
 }
 
 const Kernel* LoadedImage::find(std::string_view symbol) const {

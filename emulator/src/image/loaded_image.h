@@ -1,10 +1,7 @@
 // An emulator image in memory: validated, its host code loaded, its kernels known.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +10,8 @@
 #include "culebra_emu/image.h"
 
 namespace culebra_emu {
+
+class ImageVariables;
 
 class LoadedImage {
  public:
@@ -33,13 +32,11 @@ class LoadedImage {
   const std::vector<const Kernel*>& kernels() const { return kernels_; }
   // Null if there is none of that name.
   const Kernel* find(std::string_view symbol) const;
-  // A device variable, known to the driver as memory of the context from the first question on and
-  // as long as the image is loaded. Nothing if there is none of that name.
-  struct VariableMemory {
-    std::uint64_t address;
-    std::uint64_t bytes;
-  };
-  std::optional<VariableMemory> variable(const std::string& name, Context& context);
+  // The ELF file of the host code, and where it lies in memory; 0 if that is not known.
+  std::string host_code() const;
+  std::uint64_t load_address() const;
+  // What model/image_variables.h keeps here: it goes before the code.
+  std::shared_ptr<ImageVariables>& variables() { return variables_; }
 
   Thread** (*current_thread() const)() { return current_thread_; }
   // No two loaded images have the same.
@@ -55,8 +52,7 @@ class LoadedImage {
   std::vector<const Kernel*> kernels_;
   Thread** (*current_thread_)();
   std::uint64_t serial_;
-  std::mutex variables_mutex_;
-  std::map<std::string, VariableMemory> variables_;
+  std::shared_ptr<ImageVariables> variables_;
 };
 
 // The bytes of a kernel's parameter block.
