@@ -166,6 +166,9 @@ TEST(registered_memory) {
   CUdeviceptr device = 0;
   RETURNS(1, cuMemHostRegister_v2(middle, 0, 0));
   RETURNS(1, cuMemHostRegister_v2(reinterpret_cast<void*>(0x10000), 4096, 0));
+  // An end that wraps to a mapped address.
+  RETURNS(1, cuMemHostRegister_v2(middle, SIZE_MAX, 0));
+  RETURNS(713, cuMemHostUnregister(middle));
   RETURNS(0, cuMemHostRegister_v2(middle, 5000, 0));
   RETURNS(712, cuMemHostRegister_v2(middle, 5000, 0));
   RETURNS(712, cuMemHostRegister_v2(middle + 4000, 5000, 0));

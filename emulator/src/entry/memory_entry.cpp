@@ -79,12 +79,14 @@ CUresult alloc_host(const char* symbol, void** address, std::size_t bytes, unsig
   });
 }
 
-// Whether all pages of a range are mapped.
+// Whether all pages of a range are mapped; one that is no range, since its end wraps, is not.
 bool is_mapped(std::uint64_t address, std::uint64_t bytes) {
+  std::uint64_t end = 0;
+  if (__builtin_add_overflow(address, bytes, &end)) return false;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::uint64_t start = address / page * page;
   // msync fails with ENOMEM on a hole, and MS_ASYNC does nothing else.
-  return msync(reinterpret_cast<void*>(start), address + bytes - start, MS_ASYNC) == 0;
+  return msync(reinterpret_cast<void*>(start), end - start, MS_ASYNC) == 0;
 }
 
 }  // namespace

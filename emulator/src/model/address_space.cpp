@@ -128,10 +128,11 @@ bool Mapping::intact() const {
 }
 
 bool AddressSpace::add(Allocation allocation) {
+  std::uint64_t end = 0;
+  if (__builtin_add_overflow(allocation.address, allocation.bytes, &end)) return false;
   const std::unique_lock lock(mutex_);
   const auto after = allocations_.lower_bound(allocation.address);
-  if (after != allocations_.end() && after->first < allocation.address + allocation.bytes)
-    return false;
+  if (after != allocations_.end() && after->first < end) return false;
   if (after != allocations_.begin()) {
     const Allocation& before = std::prev(after)->second;
     if (before.address + before.bytes > allocation.address) return false;

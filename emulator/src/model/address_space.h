@@ -95,7 +95,7 @@ struct Allocation {
 
 class AddressSpace {
  public:
-  // False if it overlaps with one that is there.
+  // False if it overlaps with one that is there, or its end wraps.
   bool add(Allocation allocation);
 
   // The one that begins at the address, removed if `accept` says so.
