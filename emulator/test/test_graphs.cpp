@@ -713,6 +713,31 @@ TEST(what_a_graph_leaves_allocated_is_freed_outside) {
   CHECK_EQ(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 0u);
 }
 
+// Each allocation counts once, whichever way it becomes a node.
+TEST(allocation_nodes_run_out_of_memory, {"CULEBRA_EMU_FAULT=oom:2;oom:4"}) {
+  use_device();
+  const CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+  const CUgraph graph = new_graph();
+  CUgraphNode alloc = nullptr;
+  auto params = alloc_params(64);
+  RETURNS(0, cuGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
+  RETURNS(2, cuGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
+  CUgraph captured = nullptr;
+  CUdeviceptr address = 0;
+  RETURNS(0, cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  RETURNS(0, cuMemAllocAsync(&address, 64, stream));
+  RETURNS(2, cuMemAllocAsync(&address, 64, stream));
+  CHECK_EQ(address, 0u);
+  RETURNS(0, cuStreamEndCapture(stream, &captured));
+  for (const CUgraph each : {graph, captured}) {
+    std::size_t nodes = 0;
+    RETURNS(0, cuGraphGetNodes(each, nullptr, &nodes));
+    CHECK_EQ(nodes, 1u);
+  }
+  CHECK_EQ(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 128u);
+  RETURNS(0, cuMemAllocAsync(&address, 64, stream));
+}
+
 TEST(user_objects_go_with_their_last_reference) {
   use_device();
   static std::atomic<int> destroyed;

@@ -9,8 +9,8 @@
 
 namespace culebra_emu {
 
-// Whether CULEBRA_EMU_OOM_AT says that this allocation, counted over all devices, fails. Asked once
-// for each.
+// Whether a fault on demand says that this allocation, counted over all devices, fails. Asked once
+// for each; GraphMemory asks for a graph's.
 bool allocation_is_denied();
 
 Allocation describe(MemoryKind kind, Context& context, std::shared_ptr<Mapping> mapping);

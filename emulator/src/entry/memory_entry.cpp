@@ -43,10 +43,10 @@ CUresult alloc_from_pool(const char* symbol, CUdeviceptr* address, std::size_t b
   if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *address = 0;
   if (bytes == 0) return CUDA_SUCCESS;
-  if (allocation_is_denied()) return CUDA_ERROR_OUT_OF_MEMORY;
   bool captured = false;
   result = alloc_in_capture(*stream, bytes, *address, captured);
   if (captured || result != CUDA_SUCCESS) return result;
+  if (allocation_is_denied()) return CUDA_ERROR_OUT_OF_MEMORY;
   Context& context = stream->context();
   const auto pool = given == nullptr ? context.device().current_pool() : given;
   return add_allocation(MemoryKind::kPool, context, pool->take(bytes), address, pool);

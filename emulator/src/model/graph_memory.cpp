@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "faults/faults.h"
 #include "model/context.h"
 #include "model/device.h"
 
@@ -33,6 +34,7 @@ Everything& everything() {
 }  // namespace
 
 std::shared_ptr<GraphMemory> GraphMemory::create(Context& context, std::uint64_t bytes) {
+  if (faults().denies_allocation()) return nullptr;
   std::shared_ptr<Mapping> mapping = context.device().map(bytes);
   if (mapping == nullptr) return nullptr;
   auto memory = std::make_shared<GraphMemory>(context, std::move(mapping));

@@ -15,7 +15,7 @@ class Device;
 
 class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
  public:
-  // Null if the device has not enough memory.
+  // Null if the device has not enough memory, or is to say so.
   static std::shared_ptr<GraphMemory> create(Context& context, std::uint64_t bytes);
   // The one that begins at the address; null if there is none.
   static std::shared_ptr<GraphMemory> find(std::uint64_t address);
