@@ -5,12 +5,13 @@
 // ROOT is a kernel root with the selftest family; DRIVER is the driver's library (else
 // CULEBRA_DRIVER, else libcuda.so.1). Each case runs in a process of its own: some end it, and some
 // leave a device that answers nothing else any more. Ends with 1 if an answer differs from the
-// recorded one and known.def does not say why.
+// recorded one, unless it is the emulator's and the one that known.def has for it.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,7 @@
 
 #include "case.h"
 #include "runner/kernel_root.h"
+#include "verdict.h"
 
 using namespace differential;
 
@@ -28,16 +30,16 @@ constexpr int kSecondsPerCase = 60;
 // What the emulator says where the real driver crashes.
 constexpr const char* kEmulatedCrash = "the real driver crashes here";
 
-const std::map<std::string, std::string> kKnown = {
-#define KNOWN(name, reason) {name, reason},
+const std::map<std::string, Known> kKnown = {
+#define KNOWN(name, answer, reason) {name, {answer, reason}},
 #include "known.def"
 #undef KNOWN
 };
 
 struct Outcome {
   std::string answer;
-  bool same = false;
-  std::string known;  // why it may differ
+  Verdict verdict = Verdict::kSame;
+  const Known* known = nullptr;
 };
 
 std::string read_all(int descriptor) {
@@ -114,11 +116,9 @@ void write_json(const char* path, const std::string& device,
   for (const auto& [each, outcome] : outcomes) {
     file << separator << "  {\"case\": " << quoted(each->name)
          << ", \"calls\": " << quoted(each->calls) << ", \"recorded\": " << quoted(each->recorded)
-         << ", \"here\": " << quoted(outcome.answer) << ", \"verdict\": "
-         << (each->recorded.empty() ? "\"not recorded\""
-             : outcome.same         ? "\"same\""
-                                    : "\"different\"");
-    if (!outcome.known.empty()) file << ", \"known\": " << quoted(outcome.known);
+         << ", \"here\": " << quoted(outcome.answer)
+         << ", \"verdict\": " << quoted(to_string(outcome.verdict));
+    if (outcome.known != nullptr) file << ", \"known\": " << quoted(outcome.known->reason);
     file << "}";
     separator = ",\n";
   }
@@ -164,40 +164,37 @@ int main(int argc, char** argv) {
   std::printf("%s\n%-28s %-62s %-24s %-24s %s\n", device.c_str(), "case", "calls", "recorded",
               "here", "");
   std::vector<std::pair<const Case*, Outcome>> outcomes;
-  std::size_t same = 0, different = 0, known = 0, unrecorded = 0;
+  std::map<Verdict, std::size_t> counts;
+  std::size_t failures = 0;
   for (const Case& each : cases()) {
     if (each.name.find(only) == std::string::npos) continue;
     std::string complaint;
     Outcome outcome;
     outcome.answer = run_in_child(argv[0], each.name, complaint);
-    outcome.same = outcome.answer == each.recorded;
-    const auto reason = kKnown.find(each.name);
-    const char* verdict = "same";
-    if (each.recorded.empty()) {
-      ++unrecorded;
-      verdict = "not recorded";
-    } else if (outcome.same) {
-      ++same;
-    } else if (emulated && reason != kKnown.end()) {
-      ++known;
-      outcome.known = reason->second;
-      verdict = "known";
-    } else {
-      ++different;
-      verdict = "DIFFERENT";
-    }
+    const auto known = kKnown.find(each.name);
+    if (emulated && known != kKnown.end()) outcome.known = &known->second;
+    outcome.verdict = judge(each.recorded, outcome.answer, outcome.known);
+    ++counts[outcome.verdict];
+    failures += is_failure(outcome.verdict);
     std::printf("%-28s %-62s %-24s %-24s %s\n", each.name.c_str(), each.calls.c_str(),
-                each.recorded.c_str(), outcome.answer.c_str(), verdict);
-    if (!outcome.known.empty()) std::printf("%-28s   %s\n", "", outcome.known.c_str());
-    if (emulated && outcome.same && reason != kKnown.end()) {
-      ++different;
-      std::printf("%-28s   known.def says that it differs, and it does not\n", "");
+                each.recorded.c_str(), outcome.answer.c_str(), to_string(outcome.verdict));
+    if (outcome.known != nullptr) {
+      std::printf("%-28s   known.def: %s, %s\n", "", outcome.known->answer.c_str(),
+                  outcome.known->reason.c_str());
     }
     std::fflush(stdout);
     outcomes.emplace_back(&each, std::move(outcome));
   }
+  for (const auto& [name, known] : kKnown) {
+    const bool is_there = std::any_of(cases().begin(), cases().end(),
+                                      [&](const Case& each) { return each.name == name; });
+    if (is_there) continue;
+    ++failures;
+    std::printf("known.def names a case that is not there: %s\n", name.c_str());
+  }
   if (json != nullptr) write_json(json, device, outcomes);
   std::printf("differential: %zu same, %zu different, %zu known to differ, %zu not recorded\n",
-              same, different, known, unrecorded);
-  return different == 0 ? 0 : 1;
+              counts[Verdict::kSame], counts[Verdict::kDifferent] + counts[Verdict::kOutdated],
+              counts[Verdict::kKnown], counts[Verdict::kNotRecorded]);
+  return failures == 0 ? 0 : 1;
 }

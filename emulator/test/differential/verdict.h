@@ -1,0 +1,53 @@
+// What to make of an answer, beside the recorded one and the one that known.def expects.
+#pragma once
+
+#include <string>
+
+namespace differential {
+
+// The emulator's own answer to a case, where it is another one on purpose.
+struct Known {
+  std::string answer;
+  std::string reason;
+};
+
+enum class Verdict {
+  kSame,
+  kKnown,
+  kNotRecorded,
+  kDifferent,
+  kOutdated,  // known.def says that it differs, and it does not
+};
+
+// `known` is null for a case that known.def does not name, and for a real driver: it excuses no
+// other answer than its own.
+inline Verdict judge(const std::string& recorded, const std::string& answer, const Known* known) {
+  if (known != nullptr) {
+    if (answer == recorded) return Verdict::kOutdated;
+    return answer == known->answer ? Verdict::kKnown : Verdict::kDifferent;
+  }
+  if (recorded.empty()) return Verdict::kNotRecorded;
+  return answer == recorded ? Verdict::kSame : Verdict::kDifferent;
+}
+
+inline bool is_failure(Verdict verdict) {
+  return verdict == Verdict::kDifferent || verdict == Verdict::kOutdated;
+}
+
+inline const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSame:
+      return "same";
+    case Verdict::kKnown:
+      return "known";
+    case Verdict::kNotRecorded:
+      return "not recorded";
+    case Verdict::kDifferent:
+      return "DIFFERENT";
+    case Verdict::kOutdated:
+      return "OUTDATED";
+  }
+  return "";
+}
+
+}  // namespace differential

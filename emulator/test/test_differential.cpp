@@ -1,0 +1,28 @@
+// The judge of the differential test: what it passes, and above all what it does not.
+#include "differential/verdict.h"
+#include "support.h"
+
+using namespace differential;
+
+TEST(an_answer_is_judged_by_the_recorded_one) {
+  CHECK(judge("0 1", "0 1", nullptr) == Verdict::kSame);
+  CHECK(judge("0 1", "0 2", nullptr) == Verdict::kDifferent);
+  CHECK(judge("0 1", "", nullptr) == Verdict::kDifferent);
+  CHECK(judge("", "0 1", nullptr) == Verdict::kNotRecorded);
+}
+
+TEST(a_known_difference_is_one_answer) {
+  const Known known = {"221", "there is no PTX compiler"};
+  CHECK(judge("0", "221", &known) == Verdict::kKnown);
+  CHECK(judge("0", "201", &known) == Verdict::kDifferent);
+  CHECK(judge("0", "crash", &known) == Verdict::kDifferent);
+  CHECK(judge("0", "0", &known) == Verdict::kOutdated);
+}
+
+TEST(a_difference_and_an_outdated_line_fail) {
+  CHECK(is_failure(Verdict::kDifferent));
+  CHECK(is_failure(Verdict::kOutdated));
+  CHECK(!is_failure(Verdict::kSame));
+  CHECK(!is_failure(Verdict::kKnown));
+  CHECK(!is_failure(Verdict::kNotRecorded));
+}
