@@ -82,13 +82,22 @@ const Cases all({
                 return cuMemcpyHtoDAsync_v2(world.large, world.pageable.data(), 64 << 10,
                                             world.busy);
               }),
-    wait_case("wait-copy-beside", "pageable copies in another stream, both ways", "",
+    // The same three in a stream of their own, which has nothing else to wait for.
+    wait_case("wait-beside-to-host", "pageable copy to the host, beside the kernel", "waits",
               [](World& world) {
-                const CUresult result =
-                    cuMemcpyHtoDAsync_v2(world.large, world.pageable.data(), 4 << 20, world.other);
-                return result == CUDA_SUCCESS ? cuMemcpyDtoHAsync_v2(world.pageable.data(),
-                                                                     world.large, 4096, world.other)
-                                              : result;
+                return cuMemcpyDtoHAsync_v2(world.pageable.data(), world.large, 4096, world.other);
+              }),
+    wait_case("wait-beside-to-device-large",
+              "pageable copy of 4 MiB to the device, beside the kernel", "waits",
+              [](World& world) {
+                return cuMemcpyHtoDAsync_v2(world.large, world.pageable.data(), 4 << 20,
+                                            world.other);
+              }),
+    wait_case("wait-beside-to-device-small",
+              "pageable copy of 64 KiB to the device, beside the kernel", "returns",
+              [](World& world) {
+                return cuMemcpyHtoDAsync_v2(world.large, world.pageable.data(), 64 << 10,
+                                            world.other);
               }),
 });
 
