@@ -1,5 +1,5 @@
 // Runs a group of blocks at a time: the threads of all of them are fibers on the calling OS thread.
-// A group is a cluster, or the whole grid of a cooperative launch; docs/decisions/0006.
+// A group is a cluster, or the whole grid of a cooperative launch; docs/decisions/0007.
 #pragma once
 
 #include <chrono>
