@@ -237,6 +237,31 @@ TEST(race_with_a_thread_that_has_exited, CHECK_RACES, "race between this") {
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "leave_early", 64);
 }
 
+namespace {
+
+void expect_cluster_race(unsigned how) {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 4096));
+  RETURNS(0, run_checked("across_cluster_barrier", 64, 0, out, 0u));
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED, run_checked("across_cluster_barrier", 64, 0, out, how));
+}
+
+}  // namespace
+
+TEST(race_between_arrival_and_wait_at_a_cluster, CHECK_RACES, "race between this") {
+  expect_cluster_race(1);
+}
+TEST(race_of_a_store_behind_its_arrival_at_a_cluster, CHECK_RACES, "race between this") {
+  expect_cluster_race(2);
+}
+TEST(race_in_spite_of_relaxed_arrivals_at_a_cluster, CHECK_RACES, "race between this") {
+  expect_cluster_race(3);
+}
+TEST(race_with_a_thread_that_exited_before_the_cluster_met, CHECK_RACES, "race between this") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "exited_before_cluster_barrier", 64);
+}
+
 TEST(read_of_unwritten_shared_memory, CHECK_ALL, "thread (5,0,0): init: read of 4 bytes at 0x") {
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "unwritten_shared", 64);
 }

@@ -28,7 +28,13 @@ inline Index3 nclusterid() {
 inline void barrier_cluster_arrive(
     const std::source_location& where = std::source_location::current()) {
   const Site at = site(where, "barrier.cluster.arrive");
-  runtime->cluster_arrive(&this_thread(), &at);
+  runtime->cluster_arrive(&this_thread(), &at, 0);
+}
+
+inline void barrier_cluster_arrive_relaxed(
+    const std::source_location& where = std::source_location::current()) {
+  const Site at = site(where, "barrier.cluster.arrive.relaxed");
+  runtime->cluster_arrive(&this_thread(), &at, 1);
 }
 
 inline void barrier_cluster_wait(

@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 5;
+inline constexpr std::uint32_t kAbiVersion = 6;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -102,8 +102,8 @@ struct Runtime {
   void (*fail)(Thread* thread, std::uint32_t result, const char* message);
 
   // The cluster's barrier in its two halves: a thread arrives, then waits for the arrival of all
-  // threads of the cluster that have not exited.
-  void (*cluster_arrive)(Thread* thread, const Site* site);
+  // threads of the cluster that have not exited. A relaxed arrival orders no accesses.
+  void (*cluster_arrive)(Thread* thread, const Site* site, std::uint32_t relaxed);
   void (*cluster_wait)(Thread* thread, const Site* site);
 
   // One of the block's numbered barriers, for `threads` threads (0: for all of the block), which

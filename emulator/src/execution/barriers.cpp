@@ -179,7 +179,7 @@ void GroupExecutor::on_exit_at_barriers(EmulatedThread& thread) {
   }
 }
 
-void GroupExecutor::cluster_arrive(EmulatedThread& thread, const Site& site) {
+void GroupExecutor::cluster_arrive(EmulatedThread& thread, const Site& site, bool relaxed) {
   Cluster& cluster = *thread.home->cluster;
   if (thread.arrived_at_cluster) {
     fail(CUDA_ERROR_LAUNCH_FAILED, name_of(thread) +
@@ -189,6 +189,7 @@ void GroupExecutor::cluster_arrive(EmulatedThread& thread, const Site& site) {
   }
   thread.arrived_at_cluster = true;
   thread.cluster_phase = cluster.phase;
+  if (!relaxed) checks_.on_arrival(thread, cluster.hand_over(cluster.phase));
   if (++cluster.arrived == cluster.live_threads) release_cluster(cluster);
 }
 
@@ -204,6 +205,7 @@ void GroupExecutor::cluster_wait(EmulatedThread& thread, const Site& site) {
     wait_here(thread);
   }
   thread.arrived_at_cluster = false;
+  checks_.on_departure(thread, cluster.hand_over(thread.cluster_phase));
 }
 
 void GroupExecutor::release_cluster(Cluster& cluster) {
@@ -211,7 +213,6 @@ void GroupExecutor::release_cluster(Cluster& cluster) {
   ++cluster.phase;
   for (std::uint32_t rank = 0; rank < cluster.count; ++rank) {
     EmulatedBlock& block = *cluster.blocks[rank];
-    checks_.on_barrier(block);
     for (std::uint32_t i = 0; i < block.thread_count; ++i) {
       EmulatedThread& thread = block.threads[i];
       if (thread.waiting.what == Waiting::For::kCluster) let_go_on(thread);
@@ -221,6 +222,8 @@ void GroupExecutor::release_cluster(Cluster& cluster) {
 
 void GroupExecutor::on_exit_in_cluster(EmulatedThread& thread) {
   Cluster& cluster = *thread.home->cluster;
+  // Whoever waits at the barrier knows that it has exited.
+  checks_.on_arrival(thread, cluster.hand_over(cluster.phase));
   --cluster.live_threads;
   if (thread.arrived_at_cluster && thread.cluster_phase == cluster.phase) --cluster.arrived;
   if (cluster.arrived != 0 && cluster.arrived == cluster.live_threads) release_cluster(cluster);

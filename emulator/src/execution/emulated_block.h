@@ -84,6 +84,11 @@ struct Cluster {
   std::uint32_t arrived = 0;
   std::uint32_t phase = 0;
   std::vector<char*> windows;
+
+  // What the arrivals of a phase hand over to its waits, for the checks. Two take turns: a thread
+  // may arrive in the next phase before another has looked at the end of this one.
+  const void* hand_over(std::uint32_t in_phase) const { return &hand_overs[in_phase % 2]; }
+  std::array<char, 2> hand_overs = {};
 };
 
 struct EmulatedBlock {

@@ -48,7 +48,7 @@ class GroupExecutor {
                   CompleteCollective complete);
   std::uint32_t numbered_barrier(EmulatedThread& thread, const Site& site, std::uint32_t number,
                                  std::uint32_t threads, bool arrive_only, std::uint32_t predicate);
-  void cluster_arrive(EmulatedThread& thread, const Site& site);
+  void cluster_arrive(EmulatedThread& thread, const Site& site, bool relaxed);
   void cluster_wait(EmulatedThread& thread, const Site& site);
   void yield(EmulatedThread& thread);
   // For a thread that will only look at an mbarrier again: that is no activity.

@@ -34,8 +34,8 @@ struct RuntimeFunctions {
     return GroupExecutor::of(thread).numbered_barrier(of(thread), *site, number, threads,
                                                       arrive_only != 0, predicate);
   }
-  static void cluster_arrive(Thread* thread, const Site* site) {
-    GroupExecutor::of(thread).cluster_arrive(of(thread), *site);
+  static void cluster_arrive(Thread* thread, const Site* site, std::uint32_t relaxed) {
+    GroupExecutor::of(thread).cluster_arrive(of(thread), *site, relaxed != 0);
   }
   static void cluster_wait(Thread* thread, const Site* site) {
     GroupExecutor::of(thread).cluster_wait(of(thread), *site);

@@ -162,3 +162,41 @@ extern "C" __global__ void warp_to_warp(unsigned* out, unsigned wrong) {
   }
 }
 CULEBRA_KERNEL(warp_to_warp, 64, out, wrong)
+
+// out[t] = what the thread of the other warp stored before the cluster's barrier: 1: its load comes
+// between its arrival and its wait; 2: the store comes between arrival and wait; 3: the arrivals are
+// relaxed.
+extern "C" __global__ void across_cluster_barrier(unsigned* out, unsigned how) {
+  CULEBRA_SHARED(unsigned, value, 64);
+  const unsigned other = threadIdx.x ^ 32;
+  if (how != 2) value[threadIdx.x] = threadIdx.x;
+  if (how == 3) {
+    culebra_emu::barrier_cluster_arrive_relaxed();
+  } else {
+    culebra_emu::barrier_cluster_arrive();
+  }
+  if (how == 2) value[threadIdx.x] = threadIdx.x;
+  if (how == 1) out[threadIdx.x] = value[other];
+  culebra_emu::barrier_cluster_wait();
+  if (how != 1) out[threadIdx.x] = value[other];
+  // The memory is used again, behind another round of the barrier.
+  culebra_emu::barrier_cluster_arrive();
+  culebra_emu::barrier_cluster_wait();
+  if (threadIdx.x == 0) {
+    for (unsigned t = 0; t < 64; ++t) value[t] = 0;
+  }
+}
+CULEBRA_KERNEL(across_cluster_barrier, 64, out, how)
+
+// The upper warp exits; what it stored is there behind the cluster's barrier of the others.
+extern "C" __global__ void exited_before_cluster_barrier(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, value, 64);
+  value[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x >= 32) return;
+  if (wrong == 0) {
+    culebra_emu::barrier_cluster_arrive();
+    culebra_emu::barrier_cluster_wait();
+  }
+  out[threadIdx.x] = value[threadIdx.x + 32];
+}
+CULEBRA_KERNEL(exited_before_cluster_barrier, 64, out, wrong)

@@ -44,7 +44,7 @@ __device__ __forceinline__ void barrier_cluster_arrive_release(CULEBRA_WHERE) {
 // barrier.cluster.arrive.relaxed.aligned: the same without making anything visible.
 __device__ __forceinline__ void barrier_cluster_arrive_relaxed(CULEBRA_WHERE) {
 #ifdef CULEBRA_HOST
-  culebra_emu::barrier_cluster_arrive(where);
+  culebra_emu::barrier_cluster_arrive_relaxed(where);
 #else
   CULEBRA_NEEDS_SM_90(asm volatile("barrier.cluster.arrive.relaxed.aligned;" : :));
 #endif
