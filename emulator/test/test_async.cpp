@@ -100,6 +100,17 @@ TEST(an_mbarrier_that_never_completes_is_a_deadlock, {}, "deadlock: all threads 
   run_mbarrier_mistake(9);
 }
 
+TEST(sleeping_between_looks_is_a_deadlock_too, {}, "deadlock: all threads that can run") {
+  run_mbarrier_mistake(10);
+}
+TEST(many_looks_at_an_mbarrier_are_no_deadlock) {
+  use_device();
+  Buffer<unsigned> out(64);
+  RETURNS(0, launch(async_kernel("mbarrier_bounded_looks"), 1, 64, 0, nullptr, out.address, 5000u));
+  out.download();
+  for (const unsigned gave_up : out.host) CHECK_EQ(gave_up, 1u);
+}
+
 TEST(an_mbarrier_is_aligned, {}, "misaligned mbarrier object") {
   use_device();
   RETURNS(0, launch(async_kernel("mbarrier_mistake"), 1, 1, 0, nullptr, 8u));

@@ -29,7 +29,7 @@ inline constinit thread_local LastPoll last_poll = {};
 inline void note_poll(const volatile void* address, std::uint64_t value) {
   Thread* const self = &this_thread();
   if (last_poll.thread == self && last_poll.address == address && last_poll.value == value) {
-    runtime->yield(self);
+    runtime->yield(self, 0);
   }
   last_poll = {self, address, value};
 }

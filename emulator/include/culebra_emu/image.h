@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 6;
+inline constexpr std::uint32_t kAbiVersion = 7;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -95,8 +95,9 @@ struct Runtime {
   // site.
   void* (*static_shared)(Thread* thread, const void* key, std::uint64_t bytes, std::uint64_t align);
 
-  // Lets the other threads of the block run: needed where a kernel polls.
-  void (*yield)(Thread* thread);
+  // Lets the other threads of the block run: needed where a kernel polls. `sleeps`: it says nothing
+  // of what the thread looks at.
+  void (*yield)(Thread* thread, std::uint32_t sleeps);
 
   // Ends the launch with a CUresult. Does not return.
   void (*fail)(Thread* thread, std::uint32_t result, const char* message);

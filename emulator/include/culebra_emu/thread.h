@@ -68,7 +68,9 @@ inline long long int clock64() {
 }
 
 // A thread that polls must let the others run: they share its OS thread.
-inline void __nanosleep(unsigned int) { culebra_emu::runtime->yield(&culebra_emu::this_thread()); }
+inline void __nanosleep(unsigned int) {
+  culebra_emu::runtime->yield(&culebra_emu::this_thread(), 1);
+}
 
 [[noreturn]] inline void __trap() {
   constexpr std::uint32_t kLaunchFailed = 719;

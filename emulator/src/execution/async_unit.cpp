@@ -1,5 +1,7 @@
 #include "execution/async_unit.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -13,6 +15,20 @@ namespace culebra_emu {
 namespace {
 
 constexpr unsigned char kPoison = 0xFF;
+
+// How long nothing but vain looks at mbarriers must go on to be a deadlock. A loop of a limited
+// number of looks, which then does something else, is over before.
+constexpr std::uint64_t kIdleNanoseconds = 1'000'000'000;
+// A look takes as long as some looks at the clock.
+constexpr std::uint64_t kLooksPerClock = 1000;
+
+// Of the thread alone: on a machine that is busy with other things nobody is late.
+std::uint64_t thread_time_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 // A bad address faults here, at the instruction that names it, and not when the data moves.
 void touch(const void* address, std::uint32_t bytes) {
@@ -269,16 +285,22 @@ void AsyncUnit::land(EmulatedThread& thread, const Site& site, Mbarrier& barrier
 }
 
 // A thread that looks at an mbarrier in vain lets all others run. If all that run do nothing but
-// look, and nothing has changed for many rounds, nothing ever will.
+// look, and nothing has changed for long, nothing ever will.
 void AsyncUnit::let_others_run(EmulatedThread& thread, const Site& site, const Mbarrier& barrier) {
   const std::uint64_t activity = executor_.activity() + changes_;
   if (activity != seen_activity_) {
     seen_activity_ = activity;
     idle_looks_ = 0;
-  } else if (++idle_looks_ > 1000 + 8 * std::uint64_t{thread_count_}) {
-    fail(thread, site,
-         "deadlock: all threads that can run wait for mbarriers; " + barrier.describe());
+  } else if (++idle_looks_ % kLooksPerClock == 0) {
+    const std::uint64_t now = thread_time_ns();
+    if (idle_looks_ == kLooksPerClock) {
+      idle_since_ns_ = now;
+    } else if (now - idle_since_ns_ > kIdleNanoseconds) {
+      fail(thread, site,
+           "deadlock: all threads that can run wait for mbarriers; " + barrier.describe());
+    }
   }
+  thread.looked_in_vain = true;
   executor_.yield_idly(thread);
 }
 

@@ -115,6 +115,7 @@ class AsyncUnit {
   std::uint64_t changes_ = 0;
   std::uint64_t seen_activity_ = 0;
   std::uint64_t idle_looks_ = 0;
+  std::uint64_t idle_since_ns_ = 0;
 };
 
 extern const AsyncFunctions kAsyncFunctions;

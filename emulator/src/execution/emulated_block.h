@@ -42,6 +42,8 @@ struct EmulatedThread : Thread {
   Waiting waiting;
   bool started = false;
   bool exited = false;
+  // At an mbarrier, and has not slept since.
+  bool looked_in_vain = false;
   // Has arrived at the cluster's barrier, in that phase, and not yet waited.
   bool arrived_at_cluster = false;
   std::uint32_t cluster_phase = 0;

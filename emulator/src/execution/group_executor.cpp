@@ -172,7 +172,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
   for (std::uint32_t i = 0; i < block.thread_count; ++i) {
     EmulatedThread& thread = block.threads[i];
     thread.waiting.what = Waiting::For::kNothing;
-    thread.started = thread.exited = thread.arrived_at_cluster = false;
+    thread.started = thread.exited = thread.arrived_at_cluster = thread.looked_in_vain = false;
   }
   for (std::uint32_t i = 0; i * kWarpSize < block.thread_count; ++i) {
     const std::uint32_t lanes = std::min(kWarpSize, block.thread_count - i * kWarpSize);
@@ -341,6 +341,14 @@ EmulatedThread* GroupExecutor::take_ready() {
 void GroupExecutor::yield(EmulatedThread& thread) {
   ++activity_;
   yield_idly(thread);
+}
+
+void GroupExecutor::sleep(EmulatedThread& thread) {
+  if (std::exchange(thread.looked_in_vain, false)) {
+    yield_idly(thread);
+  } else {
+    yield(thread);
+  }
 }
 
 void GroupExecutor::yield_idly(EmulatedThread& thread) {

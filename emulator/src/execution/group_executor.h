@@ -51,6 +51,8 @@ class GroupExecutor {
   void cluster_arrive(EmulatedThread& thread, const Site& site, bool relaxed);
   void cluster_wait(EmulatedThread& thread, const Site& site);
   void yield(EmulatedThread& thread);
+  // A thread that sleeps between two looks at an mbarrier does nothing but look.
+  void sleep(EmulatedThread& thread);
   // For a thread that will only look at an mbarrier again: that is no activity.
   void yield_idly(EmulatedThread& thread);
   void* static_shared(EmulatedThread& thread, const void* key, std::uint64_t bytes,

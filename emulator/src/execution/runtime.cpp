@@ -23,7 +23,14 @@ struct RuntimeFunctions {
                              std::uint64_t align) {
     return GroupExecutor::of(thread).static_shared(of(thread), key, bytes, align);
   }
-  static void yield(Thread* thread) { GroupExecutor::of(thread).yield(of(thread)); }
+  static void yield(Thread* thread, std::uint32_t sleeps) {
+    GroupExecutor& executor = GroupExecutor::of(thread);
+    if (sleeps != 0) {
+      executor.sleep(of(thread));
+    } else {
+      executor.yield(of(thread));
+    }
+  }
   static void fail(Thread* thread, std::uint32_t result, const char* message) {
     GroupExecutor::of(thread).fail(static_cast<CUresult>(result),
                                    name_of(of(thread)) + ": " + message);

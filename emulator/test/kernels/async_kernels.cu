@@ -92,6 +92,9 @@ extern "C" __global__ void mbarrier_mistake(uint32_t how) {
       while (!mbarrier_try_wait_parity_shared_b64(barrier, 0)) {
       }
       break;
+    case 10:
+      while (!mbarrier_try_wait_parity_shared_b64(barrier, 0)) __nanosleep(20);
+      break;
     default:
       break;
   }
@@ -114,6 +117,23 @@ extern "C" __global__ void mbarrier_slow_arrival(uint32_t* out) {
   out[threadIdx.x] = 1;
 }
 CULEBRA_KERNEL(mbarrier_slow_arrival, 64, out)
+
+// out[t] = whether thread t gave up after so many looks at an mbarrier, of which one thread then
+// completes the phase.
+extern "C" __global__ void mbarrier_bounded_looks(uint32_t* out, uint32_t looks) {
+  CULEBRA_SHARED(uint64_t, object, 1);
+  const uint32_t barrier = shared_address(object);
+  if (threadIdx.x == 0) mbarrier_init_shared_b64(barrier, 1);
+  __syncthreads();
+  uint32_t left = looks;
+  while (left != 0 && !mbarrier_test_wait_parity_shared_b64(barrier, 0)) --left;
+  out[threadIdx.x] = left == 0;
+  __syncthreads();
+  if (threadIdx.x == 0) mbarrier_arrive_shared_b64(barrier);
+  while (!mbarrier_test_wait_parity_shared_b64(barrier, 0)) {
+  }
+}
+CULEBRA_KERNEL(mbarrier_bounded_looks, 64, out, looks)
 
 // out[t] = in[t] through a bulk copy, of which the thread waits: not (0), by one look without a
 // look at its answer (1), properly (2).
