@@ -19,13 +19,14 @@ __device__ void sync_cluster() {
 
 }  // namespace
 
-// out [6][128] of 16 bytes, in [2][128]: what each way of cp.async brings. Row 0: 16 bytes past L1.
+// out [7][128] of 16 bytes, in [2][128]: what each way of cp.async brings. Row 0: 16 bytes past L1.
 // 1: of which t % 17 are read. 2: 8 + 4 + 4 bytes. 3: ignored where t is odd. 4: of which none. 5:
-// the neighbour's row 0, behind a barrier.
+// twice 8, ignored where t is odd and where it is a multiple of 3. 6: the neighbour's row 0, behind
+// a barrier.
 extern "C" __global__ void __launch_bounds__(128)
     culebra_ptx_cp_async(uint4* out, const uint4* in) {
   using namespace culebra::ptx;
-  CULEBRA_SHARED(uint4, rows, 5 * 128);
+  CULEBRA_SHARED(uint4, rows, 6 * 128);
   const uint32_t t = threadIdx.x;
   const auto place = [&](int row) { return shared_address(&rows[128 * row + t]); };
   const uint4* const second = in + 128 + t;
@@ -39,14 +40,17 @@ extern "C" __global__ void __launch_bounds__(128)
   cp_async_cg_shared_global_16_ignore_src(place(3), second, t % 2 != 0);
   cp_async_commit_group();
   cp_async_cg_shared_global_16(place(4), in + t, 0);
+  cp_async_ca_shared_global_ignore_src<8>(place(5), second, t % 2 != 0);
+  cp_async_ca_shared_global_ignore_src<8>(place(5) + 8, reinterpret_cast<const char*>(second) + 8,
+                                          t % 3 == 0);
   cp_async_wait_group<2>();
   out[t] = rows[t];
   cp_async_wait_group<1>();
   for (int row = 1; row < 3; ++row) out[128 * row + t] = rows[128 * row + t];
   cp_async_wait_all();
-  for (int row = 3; row < 5; ++row) out[128 * row + t] = rows[128 * row + t];
+  for (int row = 3; row < 6; ++row) out[128 * row + t] = rows[128 * row + t];
   __syncthreads();  // every thread's copies have landed
-  out[5 * 128 + t] = rows[(t + 1) % 128];
+  out[6 * 128 + t] = rows[(t + 1) % 128];
 }
 CULEBRA_KERNEL(culebra_ptx_cp_async, 128, out, in)
 

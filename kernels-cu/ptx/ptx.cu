@@ -9,6 +9,8 @@
 
 #include "async_tests.cuh"
 #include "attention_test.cuh"
+#include "block_tests.cuh"
 #include "math_tests.cuh"
 #include "matrix_tests.cuh"
 #include "memory_tests.cuh"
+#include "sync_tests.cuh"

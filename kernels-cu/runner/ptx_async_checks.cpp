@@ -16,7 +16,7 @@ Words random_words(Bench& bench, std::size_t count) {
 
 void check_cp_async(Bench& bench) {
   const Words in = random_words(bench, 2 * 512);
-  Words expected(6 * 512);
+  Words expected(7 * 512);
   for (unsigned t = 0; t < 128; ++t) {
     const auto copy = [&](int row, unsigned from, std::size_t bytes) {
       std::memcpy(&expected[512 * row + 4 * t], &in[from], bytes);
@@ -25,7 +25,9 @@ void check_cp_async(Bench& bench) {
     copy(1, 4 * t, t % 17);
     copy(2, 512 + 4 * t, 16);
     copy(3, 512 + 4 * t, t % 2 == 0 ? 16 : 0);
-    copy(5, 4 * ((t + 1) % 128), 16);
+    copy(5, 512 + 4 * t, t % 2 == 0 ? 8 : 0);
+    if (t % 3 != 0) std::memcpy(&expected[512 * 5 + 4 * t + 2], &in[512 + 4 * t + 2], 8);
+    copy(6, 4 * ((t + 1) % 128), 16);
   }
   const DeviceArray<std::uint32_t> device_in(bench.driver, in);
   const DeviceArray<std::uint32_t> out(bench.driver, poison<std::uint32_t>(expected.size()));

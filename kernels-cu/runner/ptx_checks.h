@@ -9,6 +9,8 @@ void check_ptx_matrices(Bench& bench);
 void check_ptx_math(Bench& bench);
 void check_ptx_async(Bench& bench);
 void check_ptx_attention(Bench& bench);
+void check_ptx_block(Bench& bench);
+void check_ptx_sync(Bench& bench);
 void check_ptx_memory(Bench& bench);
 
 }  // namespace runner
