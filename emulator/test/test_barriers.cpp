@@ -76,6 +76,16 @@ TEST(exited_lanes_and_warps_at_barriers) {
   }
 }
 
+TEST(arrivals_at_barrier_0_before_and_after_those_that_wait) {
+  use_device();
+  for (const unsigned how : {0u, 1u, 2u}) {
+    Buffer<unsigned> out(32);
+    RETURNS(0, launch(barrier_kernel("arrive_at_barrier_0"), 1, 64, 0, nullptr, out.address, how));
+    out.download();
+    for (unsigned lane = 0; lane < 32; ++lane) CHECK_EQ(out.host[lane], 500 + lane);
+  }
+}
+
 TEST(a_barrier_that_a_warp_does_not_reach, {},
      ", barrier 3, where "
      "96 of 128 threads have arrived; threads 64-95 (32 of them) have exited") {
@@ -107,4 +117,12 @@ TEST(half_a_warp_at_a_barrier, {}, ", barrier 3, for the other lanes of the warp
 }
 TEST(an_arrival_without_a_count, {}, "an arrival at a barrier needs the number of threads") {
   make_mistake(9);
+}
+TEST(barrier_0_reached_twice_by_a_thread, {},
+     "thread (0,0,0) comes a second time, before the others have, to barrier 0: bar.arrive in") {
+  make_mistake(10);
+}
+TEST(barrier_0_with_two_counts, {},
+     "barrier 0 is in use for 64 threads, and a thread comes to it for all: bar.arrive in") {
+  make_mistake(11);
 }

@@ -233,6 +233,10 @@ TEST(race_beside_a_numbered_barrier, CHECK_RACES, "race between this read of 4 b
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "warp_to_warp", 64);
 }
 
+TEST(race_of_a_store_behind_an_arrival, CHECK_RACES, "race between this read of 4 bytes at 0x") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "arrive_only", 64);
+}
+
 TEST(race_with_a_thread_that_has_exited, CHECK_RACES, "race between this") {
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "leave_early", 64);
 }

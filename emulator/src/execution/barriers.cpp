@@ -9,14 +9,9 @@ namespace culebra_emu {
 std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& site,
                                            std::uint32_t predicate) {
   EmulatedBlock& block = *thread.home;
+  check_barrier_0(thread, site);
   thread.waiting = {Waiting::For::kBlock, &site, 0, 0, nullptr, nullptr};
   if (block.barrier_first == nullptr) {
-    if (block.barriers[0].arrived != 0) {
-      fail(CUDA_ERROR_LAUNCH_FAILED,
-           "barrier 0 is in use for " + std::to_string(block.barriers[0].threads) +
-               " threads, and a thread comes to it for all: " + describe_site(site) + "; " +
-               describe_waiting(block));
-    }
     block.barrier_first = &thread;
   } else {
     const Site& other = *block.barrier_first->waiting.site;
@@ -37,15 +32,52 @@ std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& s
   return block.barrier_result;
 }
 
+void GroupExecutor::arrive_at_block_barrier(EmulatedThread& thread, const Site& site) {
+  EmulatedBlock& block = *thread.home;
+  check_barrier_0(thread, site);
+  thread.arrived_at_block = true;
+  ++block.barrier_arrived_only;
+  checks_.on_arrival(thread, &block.barrier_arrived);
+  if (++block.barrier_arrived == block.live_threads) release_barrier(block);
+}
+
+void GroupExecutor::check_barrier_0(EmulatedThread& thread, const Site& site) {
+  EmulatedBlock& block = *thread.home;
+  const auto reject = [&](const std::string& why) {
+    fail(CUDA_ERROR_LAUNCH_FAILED,
+         why + ": " + describe_site(site) + "; " + describe_waiting(block));
+  };
+  if (block.barriers[0].arrived != 0) {
+    reject("barrier 0 is in use for " + std::to_string(block.barriers[0].threads) +
+           " threads, and a thread comes to it for all");
+  }
+  if (thread.arrived_at_block) {
+    reject(name_of(thread) + " comes a second time, before the others have, to barrier 0");
+  }
+}
+
 void GroupExecutor::release_barrier(EmulatedBlock& block) {
   block.barrier_result = block.barrier_predicates;
   block.barrier_arrived = block.barrier_predicates = 0;
   block.barrier_first = nullptr;
-  checks_.on_barrier(block);
+  order_at_barrier(block);
   for (std::uint32_t i = 0; i < block.thread_count; ++i) {
     EmulatedThread& thread = block.threads[i];
+    thread.arrived_at_block = false;
     if (thread.waiting.what == Waiting::For::kBlock) let_go_on(thread);
   }
+}
+
+// What one that did not wait does since is not ordered.
+void GroupExecutor::order_at_barrier(EmulatedBlock& block) {
+  if (std::exchange(block.barrier_arrived_only, 0) == 0) return checks_.on_barrier(block);
+  const auto each_that_waits = [&](auto what) {
+    for (std::uint32_t i = 0; i < block.thread_count; ++i) {
+      if (block.threads[i].waiting.what == Waiting::For::kBlock) what(block.threads[i]);
+    }
+  };
+  each_that_waits([&](auto& thread) { checks_.on_arrival(thread, &block.barrier_arrived); });
+  each_that_waits([&](auto& thread) { checks_.on_departure(thread, &block.barrier_arrived); });
 }
 
 std::uint32_t GroupExecutor::numbered_barrier(EmulatedThread& thread, const Site& site,
@@ -70,9 +102,10 @@ std::uint32_t GroupExecutor::numbered_barrier(EmulatedThread& thread, const Site
   }
   if (arrive_only && threads == 0) reject("an arrival at a barrier needs the number of threads");
   // The same barrier as that of __syncthreads.
-  if (number == 0 && !arrive_only && (threads == 0 || threads == most) &&
-      block.barriers[0].arrived == 0) {
-    return block_barrier(thread, site, predicate);
+  if (number == 0 && (threads == 0 || threads == most)) {
+    if (!arrive_only) return block_barrier(thread, site, predicate);
+    arrive_at_block_barrier(thread, site);
+    return 0;
   }
   if (number == 0 && block.barrier_arrived != 0) {
     reject("barrier 0 is in use for all threads, and a thread comes to it for " +

@@ -44,6 +44,8 @@ struct EmulatedThread : Thread {
   bool exited = false;
   // At an mbarrier, and has not slept since.
   bool looked_in_vain = false;
+  // Has arrived at the block's barrier without waiting, and not all others have come.
+  bool arrived_at_block = false;
   // Has arrived at the cluster's barrier, in that phase, and not yet waited.
   bool arrived_at_cluster = false;
   std::uint32_t cluster_phase = 0;
@@ -110,7 +112,8 @@ struct EmulatedBlock {
   std::uint32_t barrier_arrived = 0;
   std::uint32_t barrier_predicates = 0;
   std::uint32_t barrier_result = 0;
-  EmulatedThread* barrier_first = nullptr;
+  EmulatedThread* barrier_first = nullptr;  // of those that wait
+  std::uint32_t barrier_arrived_only = 0;   // how many do not, also if they have exited since
 
   std::array<NumberedBarrier, kBarriersPerBlock> barriers = {};
   bool barriers_used = false;

@@ -162,7 +162,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
                  .shared_windows = cluster.windows.data(),
                  .multiprocessor = static_cast<std::uint32_t>(linear % kMultiprocessors)};
   block.live_threads = block.thread_count;
-  block.barrier_arrived = block.barrier_predicates = 0;
+  block.barrier_arrived = block.barrier_predicates = block.barrier_arrived_only = 0;
   block.barrier_first = nullptr;
   if (std::exchange(block.barriers_used, false)) block.barriers = {};
   if (rank == 0) {
@@ -172,7 +172,8 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
   for (std::uint32_t i = 0; i < block.thread_count; ++i) {
     EmulatedThread& thread = block.threads[i];
     thread.waiting.what = Waiting::For::kNothing;
-    thread.started = thread.exited = thread.arrived_at_cluster = thread.looked_in_vain = false;
+    thread.started = thread.exited = thread.looked_in_vain = false;
+    thread.arrived_at_cluster = thread.arrived_at_block = false;
   }
   for (std::uint32_t i = 0; i * kWarpSize < block.thread_count; ++i) {
     const std::uint32_t lanes = std::min(kWarpSize, block.thread_count - i * kWarpSize);
@@ -373,6 +374,7 @@ void GroupExecutor::on_exit(EmulatedThread& thread) {
   thread.exited = true;
   --live_threads_;
   --block.live_threads;
+  if (std::exchange(thread.arrived_at_block, false)) --block.barrier_arrived;
   if (block.barrier_arrived != 0 && block.barrier_arrived == block.live_threads) {
     release_barrier(block);
   }

@@ -44,6 +44,8 @@ class GroupExecutor {
 
   // What the threads ask for (barriers.cpp, collectives.cpp); each may run others meanwhile.
   std::uint32_t block_barrier(EmulatedThread& thread, const Site& site, std::uint32_t predicate);
+  // The same barrier, for one that does not wait there.
+  void arrive_at_block_barrier(EmulatedThread& thread, const Site& site);
   void collective(EmulatedThread& thread, const Site& site, std::uint32_t mask, void* operand,
                   CompleteCollective complete);
   std::uint32_t numbered_barrier(EmulatedThread& thread, const Site& site, std::uint32_t number,
@@ -97,7 +99,9 @@ class GroupExecutor {
   void resume(FiberContext& from, EmulatedThread& thread);
   void on_exit(EmulatedThread& thread);
 
+  void check_barrier_0(EmulatedThread& thread, const Site& site);
   void release_barrier(EmulatedBlock& block);
+  void order_at_barrier(EmulatedBlock& block);
   void arrive_as_warp(EmulatedBlock& block, std::uint32_t warp);
   void release_if_complete(EmulatedBlock& block, std::uint32_t number);
   void on_exit_at_barriers(EmulatedThread& thread);

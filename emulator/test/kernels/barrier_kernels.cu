@@ -64,6 +64,26 @@ extern "C" __global__ void barrier_reductions(unsigned* out) {
 }
 CULEBRA_KERNEL(barrier_reductions, 1024, out)
 
+// One warp hands over what it has to the other at barrier 0, and does not wait there: warp `how %
+// 2`, of which warp 0 starts first. With 2 it then exits.
+extern "C" __global__ void arrive_at_barrier_0(unsigned* out, unsigned how) {
+  CULEBRA_SHARED(unsigned, value, 32);
+  const unsigned arriving = how % 2;
+  if (threadIdx.x / 32 == arriving) {
+    value[threadIdx.x % 32] = 500 + threadIdx.x % 32;
+    bar_arrive(0, 64);
+    if (how == 2) return;
+  } else {
+    bar_sync(0, 64);
+    out[threadIdx.x % 32] = value[threadIdx.x % 32];
+  }
+  // Once both know that it is over it can be used again, also as that of __syncthreads.
+  if (how == 2) return;
+  bar_sync(1, 64);
+  __syncthreads();
+}
+CULEBRA_KERNEL(arrive_at_barrier_0, 64, out, how)
+
 // Lanes and whole warps that have exited are not waited for; a warp of which a lane is left counts
 // as a whole one.
 extern "C" __global__ void exited_at_barrier(unsigned* out) {
@@ -121,6 +141,15 @@ extern "C" __global__ void barrier_mistake(int which) {
       break;
     case 9:
       bar_arrive(3, 0);
+      break;
+    case 10:  // twice, before the others
+      if (warp == 0) {
+        bar_arrive(0, 128);
+        bar_arrive(0, 128);
+      }
+      break;
+    case 11:  // an arrival for some, and one for all
+      bar_arrive(0, warp == 0 ? 64 : 128);
       break;
   }
 }

@@ -164,8 +164,8 @@ extern "C" __global__ void warp_to_warp(unsigned* out, unsigned wrong) {
 CULEBRA_KERNEL(warp_to_warp, 64, out, wrong)
 
 // out[t] = what the thread of the other warp stored before the cluster's barrier: 1: its load comes
-// between its arrival and its wait; 2: the store comes between arrival and wait; 3: the arrivals are
-// relaxed.
+// between its arrival and its wait; 2: the store comes between arrival and wait; 3: the arrivals
+// are relaxed.
 extern "C" __global__ void across_cluster_barrier(unsigned* out, unsigned how) {
   CULEBRA_SHARED(unsigned, value, 64);
   const unsigned other = threadIdx.x ^ 32;
@@ -200,3 +200,17 @@ extern "C" __global__ void exited_before_cluster_barrier(unsigned* out, unsigned
   out[threadIdx.x] = value[threadIdx.x + 32];
 }
 CULEBRA_KERNEL(exited_before_cluster_barrier, 64, out, wrong)
+
+// The upper warp arrives at barrier 0, and the lower one waits there; then the upper one stores.
+extern "C" __global__ void arrive_only(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, value, 64);
+  value[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x >= 32) {
+    culebra_emu::bar_arrive(0, 64);
+    if (wrong == 1) value[threadIdx.x] = 0;
+  } else {
+    culebra_emu::bar_sync(0, 64);
+    out[threadIdx.x] = value[threadIdx.x + 32];
+  }
+}
+CULEBRA_KERNEL(arrive_only, 64, out, wrong)
