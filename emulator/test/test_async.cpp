@@ -170,6 +170,24 @@ TEST(a_bulk_store_sees_shared_memory_as_of_the_last_proxy_fence) {
   CHECK_EQ(equal(out, 0, second), 32u);
 }
 
+TEST(stores_whose_sources_alone_are_waited_for_do_not_pile_up) {
+  use_device();
+  constexpr unsigned kCount = 50'000;
+  Buffer<unsigned> out(4 * kCount), waiting(1);
+  out.host.assign(out.host.size(), kPoison);
+  out.upload();
+  RETURNS(0, launch(async_kernel("bulk_stores_read_only"), 1, 1, 0, nullptr, out.address,
+                    waiting.address, kCount));
+  out.download();
+  waiting.download();
+  // They land late, but not all of them at the end.
+  CHECK(waiting.host[0] >= 1);
+  CHECK(waiting.host[0] <= 128);
+  unsigned landed = 0;
+  for (unsigned i = 0; i < kCount; ++i) landed += out.host[4 * i] == i;
+  CHECK_EQ(landed, kCount);
+}
+
 TEST(a_thread_must_wait_for_its_bulk_stores, {}, "exited before its bulk copies had read") {
   use_device();
   Buffer<unsigned> out(64);

@@ -74,7 +74,8 @@ template <class Item>
 void AsyncUnit::Groups<Item>::remove(std::size_t count) {
   items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(count));
   std::size_t over = 0;
-  for (; over < sizes.size() && count != 0; ++over) {
+  // (Empty groups in front, too: they count for no wait.)
+  for (; over < sizes.size(); ++over) {
     const std::size_t part = std::min(count, sizes[over]);
     sizes[over] -= part;
     count -= part;
@@ -106,6 +107,7 @@ void AsyncUnit::begin_group(std::uint32_t threads) {
   for (PerThread& mine : threads_) {
     mine.copies.clear();
     mine.stores.clear();
+    mine.read_stores = 0;
     mine.landed = 0;
   }
   mbarriers_.clear();
@@ -312,7 +314,7 @@ void AsyncUnit::bulk_copy(EmulatedThread& thread, const Site& site, const BulkCo
   touch(copy.from, copy.bytes);
   if (copy.kind == BulkKind::kSharedToGlobal) {
     touch(copy.to, copy.bytes);
-    mine.stores.add({copy, proxy_.fences(*thread.home), false, {}});
+    mine.stores.add({copy, proxy_.fences(*thread.home), {}});
     return;
   }
   Mbarrier& barrier = find(thread, site, copy.mbarrier);
@@ -343,22 +345,32 @@ EmulatedBlock& AsyncUnit::block_of(EmulatedThread& thread, const Site& site, con
 void AsyncUnit::bulk_commit_group(EmulatedThread& thread) { of(thread).stores.commit(); }
 
 void AsyncUnit::bulk_wait_group(EmulatedThread& thread, std::uint32_t groups, bool read_only) {
-  Groups<BulkStore>& stores = of(thread).stores;
+  PerThread& mine = of(thread);
   // Unlike wait_all, this is about groups only.
-  const std::size_t count = stores.older_than(std::min(groups, kWaitForAll - 1));
-  for (std::size_t i = 0; i < count; ++i) read_source(thread, stores.items[i]);
-  if (read_only) return;
-  for (std::size_t i = 0; i < count; ++i) write_destination(thread, stores.items[i]);
-  stores.remove(count);
-  stores.keep_groups(groups);
+  const std::size_t count = mine.stores.older_than(std::min(groups, kWaitForAll - 1));
+  read_sources(thread, mine, count);
+  if (!read_only) {
+    write_destinations(thread, mine, count);
+    mine.stores.keep_groups(groups);
+  } else if (mine.read_stores > kMostReadStores) {
+    // (Half of them at once, since the others move up.)
+    write_destinations(thread, mine, mine.read_stores - kMostReadStores / 2);
+  }
 }
 
-void AsyncUnit::read_source(EmulatedThread& thread, BulkStore& store) {
-  if (store.read) return;
-  store.read = true;
-  reads(thread, store.copy.from, store.copy.bytes);
-  store.data.resize(store.copy.bytes);
-  proxy_.read(*thread.home, store.data.data(), store.copy.from, store.copy.bytes, store.fences);
+void AsyncUnit::read_sources(EmulatedThread& thread, PerThread& mine, std::size_t count) {
+  for (; mine.read_stores < count; ++mine.read_stores) {
+    BulkStore& store = mine.stores.items[mine.read_stores];
+    reads(thread, store.copy.from, store.copy.bytes);
+    store.data.resize(store.copy.bytes);
+    proxy_.read(*thread.home, store.data.data(), store.copy.from, store.copy.bytes, store.fences);
+  }
+}
+
+void AsyncUnit::write_destinations(EmulatedThread& thread, PerThread& mine, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) write_destination(thread, mine.stores.items[i]);
+  mine.stores.remove(count);
+  mine.read_stores -= count;
 }
 
 void AsyncUnit::write_destination(EmulatedThread& thread, const BulkStore& store) {
@@ -402,15 +414,13 @@ void AsyncUnit::proxy_fence(EmulatedThread& thread) {
 void AsyncUnit::on_exit(EmulatedThread& thread) {
   if (!used_ || threads_.empty()) return;
   PerThread& mine = of(thread);
-  for (const BulkStore& store : mine.stores.items) {
-    if (!store.read) {
-      executor_.fail(CUDA_ERROR_LAUNCH_FAILED,
-                     name_of(thread) +
-                         " exited before its bulk copies had read their shared memory: "
-                         "cp.async.bulk.wait_group (or .read) is missing");
-    }
-    write_destination(thread, store);
+  if (mine.read_stores != mine.stores.items.size()) {
+    executor_.fail(CUDA_ERROR_LAUNCH_FAILED,
+                   name_of(thread) +
+                       " exited before its bulk copies had read their shared memory: "
+                       "cp.async.bulk.wait_group (or .read) is missing");
   }
+  write_destinations(thread, mine, mine.read_stores);
   mine.stores.clear();
 }
 

@@ -58,7 +58,6 @@ class AsyncUnit {
   struct BulkStore {
     BulkCopy copy;
     std::uint64_t fences;
-    bool read = false;
     std::vector<unsigned char> data;
   };
   // Pieces of work in the order of their issue; groups are cut from the front.
@@ -81,13 +80,18 @@ class AsyncUnit {
     Groups<Copy> copies;
     std::uint64_t landed = 0;
     Groups<BulkStore> stores;
+    // Of how many of the stores, from the front, the source has been read.
+    std::size_t read_stores = 0;
   };
+  // A thread that waits for its sources only would pile up stores without end.
+  static constexpr std::size_t kMostReadStores = 128;
 
   PerThread& of(const EmulatedThread& thread);
   void land_copies(EmulatedThread& thread, PerThread& mine, std::size_t count);
   void land(EmulatedThread& thread, const Site& site, Mbarrier& barrier, Landing landing);
   void land_what_was_looked_at(EmulatedThread& thread, const Site& site, Mbarrier& barrier);
-  void read_source(EmulatedThread& thread, BulkStore& store);
+  void read_sources(EmulatedThread& thread, PerThread& mine, std::size_t count);
+  void write_destinations(EmulatedThread& thread, PerThread& mine, std::size_t count);
   void write_destination(EmulatedThread& thread, const BulkStore& store);
   bool test(EmulatedThread& thread, const Site& site, Mbarrier& barrier, bool by_parity,
             std::uint64_t argument);

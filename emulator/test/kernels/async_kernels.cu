@@ -176,6 +176,24 @@ extern "C" __global__ void bulk_store_mistake(uint32_t* out, uint32_t how) {
 }
 CULEBRA_KERNEL(bulk_store_mistake, 32, out, how)
 
+// out[4 i] = i for each of `count`, by one bulk copy each, of which only the sources are waited
+// for; waiting[0] = how many are still to land then. One thread.
+extern "C" __global__ void bulk_stores_read_only(uint32_t* out, uint32_t* waiting, uint32_t count) {
+  CULEBRA_SHARED(uint4, word, 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    word[0] = make_uint4(i, 0, 0, 0);
+    fence_proxy_async();
+    cp_async_bulk_global_shared_cta(out + 4 * i, shared_address(word), 16);
+    cp_async_bulk_commit_group();
+    cp_async_bulk_wait_group_read<0>();
+    cp_async_bulk_commit_group();  // an empty one
+  }
+  uint32_t missing = 0;
+  for (uint32_t i = 0; i < count; ++i) missing += out[4 * i] != i;
+  waiting[0] = missing;
+}
+CULEBRA_KERNEL(bulk_stores_read_only, 1, out, waiting, count)
+
 extern "C" __global__ void bulk_bad_operand(const char* in, uint32_t bytes) {
   CULEBRA_SHARED(uint4, words, 8);
   CULEBRA_SHARED(uint64_t, object, 1);
