@@ -217,6 +217,56 @@ TEST(shared_memory_is_poisoned_for_each_block) {
   CHECK_EQ(bytes, 256);
 }
 
+TEST(static_and_dynamic_shared_memory_share_the_default_limit, {},
+     "256 bytes static and 49152 dynamic, exceeds 49152 bytes: a device refuses the launch") {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "shared_poison");
+  Buffer<unsigned> out(4);
+  RETURNS(0, launch(kernel, 1, 1, 49152, nullptr, out.address, 49152u / 4));
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+}
+
+TEST(static_and_dynamic_shared_memory_share_the_largest_limit, {},
+     "256 bytes static and 232448 dynamic, exceeds 232448 bytes: a device refuses the launch") {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "shared_poison");
+  RETURNS(0, cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448));
+  Buffer<unsigned> out(4);
+  RETURNS(0, launch(kernel, 1, 1, 232448, nullptr, out.address, 232448u / 4));
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+}
+
+TEST(known_static_shared_memory_counts_before_the_launch) {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "shared_poison");
+  Buffer<unsigned> out(4);
+  RETURNS(0, launch(kernel, 1, 1, 1024, nullptr, out.address, 256u));
+  RETURNS(0, cuCtxSynchronize());
+  RETURNS(1, launch(kernel, 1, 1, 49152 - 252, nullptr, out.address, 256u));
+  RETURNS(0, launch(kernel, 1, 1, 49152 - 256, nullptr, out.address, 256u));
+  // The attribute alone lets a block have more.
+  RETURNS(1, cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448));
+  RETURNS(0, cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 49152));
+  RETURNS(0, launch(kernel, 1, 1, 49152, nullptr, out.address, 256u));
+  RETURNS(0, cuCtxSynchronize());
+}
+
+TEST(a_launch_that_sees_fewer_static_arrays_takes_none_away) {
+  use_device();
+  const CUfunction kernel = function(load_test_module(), "shared_in_branches");
+  int bytes = 0;
+  for (const unsigned both : {1u, 0u}) {
+    Buffer<unsigned> out(4);
+    RETURNS(0, launch(kernel, 1, 1, 0, nullptr, out.address, both));
+    // Another kernel makes the executor forget.
+    RETURNS(0, launch(function(load_test_module(), "shared_poison"), 1, 1, 16, nullptr, out.address,
+                      4u));
+    RETURNS(0, cuCtxSynchronize());
+    RETURNS(0, cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel));
+    CHECK_EQ(bytes, 1200);
+  }
+}
+
 TEST(exited_threads_are_not_waited_for) {
   use_device();
   const CUfunction kernel = function(load_test_module(), "early_exit");

@@ -30,8 +30,10 @@ bool has_valid_shape(const Function& function, Index3 grid, Index3 block, unsign
       block.x * block.y * block.z > kMaxThreadsPerBlock) {
     return false;
   }
-  return dynamic_bytes <=
-         static_cast<unsigned>(function.settings()->max_dynamic_shared_bytes.load());
+  const FunctionSettings& settings = *function.settings();
+  return dynamic_bytes <= static_cast<unsigned>(settings.max_dynamic_shared_bytes.load()) &&
+         std::uint64_t{dynamic_bytes} + settings.static_shared_bytes.load() <=
+             settings.max_shared_bytes();
 }
 
 // CULEBRA_EMU_DIAGNOSE: looks for arguments, or fields of them, that are device addresses which
@@ -199,6 +201,7 @@ CUresult prepare_launch(const LaunchRequest& request, KernelWork& work) {
   launch->block = block;
   launch->cooperative = extras.cooperative;
   launch->dynamic_shared_bytes = request.dynamic_bytes;
+  launch->max_shared_bytes = function->settings()->max_shared_bytes();
   CUresult result = choose_cluster(*function, grid, extras, *launch);
   if (result != CUDA_SUCCESS) return result;
   if (launch->cooperative && count_of(grid) > resident_blocks(*function, *launch)) {

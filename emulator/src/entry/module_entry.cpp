@@ -146,6 +146,7 @@ CUresult set_attribute(CUfunction_attribute attribute, int value, const Function
           Device::kMaxSharedOptinBytes - static_cast<int>(settings.static_shared_bytes.load());
       if (value < 0 || value > limit) return CUDA_ERROR_INVALID_VALUE;
       settings.max_dynamic_shared_bytes.store(value);
+      settings.max_dynamic_was_set.store(true);
       return CUDA_SUCCESS;
     }
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:

@@ -409,6 +409,16 @@ void* GroupExecutor::static_shared(EmulatedThread& thread, const void* key, std:
       if (!blocks_[i]->shared.closed()) blocks_[i]->shared.begin_array(*array);
     }
   }
+  // A device knows it before the launch.
+  const std::uint64_t together =
+      std::uint64_t{layout_.used_bytes()} + launch_->dynamic_shared_bytes;
+  if (together > launch_->max_shared_bytes) {
+    fail(CUDA_ERROR_LAUNCH_FAILED,
+         "the block's shared memory, " + std::to_string(layout_.used_bytes()) +
+             " bytes static and " + std::to_string(launch_->dynamic_shared_bytes) +
+             " dynamic, exceeds " + std::to_string(launch_->max_shared_bytes) +
+             " bytes: a device refuses the launch (CUDA_ERROR_INVALID_VALUE)");
+  }
   return thread.home->shared.window() + array->offset;
 }
 

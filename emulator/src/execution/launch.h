@@ -38,6 +38,7 @@ struct Launch {
   bool has_cluster = false;    // a cluster of one block is one, too
   bool cooperative = false;
   std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t max_shared_bytes = kMaxDynamicSharedBytes;  // with the static ones
   std::vector<std::byte> parameters;
 
   // The grid in clusters.

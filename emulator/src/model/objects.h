@@ -10,6 +10,7 @@
 
 #include "abi.h"
 #include "image/loaded_image.h"
+#include "model/device.h"
 #include "model/event.h"
 #include "model/registry.h"
 #include "model/stream.h"
@@ -18,13 +19,24 @@ namespace culebra_emu {
 
 // What cuFuncSetAttribute changes; a library's kernel and its functions share it.
 struct FunctionSettings {
-  std::atomic<int> max_dynamic_shared_bytes = 49152;
+  std::atomic<int> max_dynamic_shared_bytes = Device::kDefaultSharedBytes;
+  std::atomic<bool> max_dynamic_was_set = false;
   std::atomic<int> preferred_carveout = -1;
   std::atomic<int> non_portable_cluster = 0;
   // Width, height, depth; what the kernel was compiled for goes before it.
   std::array<std::atomic<int>, 3> required_cluster = {};
   // Known once a block has run: static arrays are found as they are used.
   std::atomic<std::uint32_t> static_shared_bytes = 0;
+
+  // Static and dynamic memory of a block together.
+  std::uint32_t max_shared_bytes() const {
+    return max_dynamic_was_set.load() ? Device::kMaxSharedOptinBytes : Device::kDefaultSharedBytes;
+  }
+  void note_static_shared(std::uint32_t bytes) {
+    std::uint32_t known = static_shared_bytes.load();
+    while (known < bytes && !static_shared_bytes.compare_exchange_weak(known, bytes)) {
+    }
+  }
 };
 
 // A kernel as a launch knows it: CUfunction and CUkernel both.

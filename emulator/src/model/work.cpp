@@ -32,7 +32,7 @@ void run_kernel(const KernelWork& work, Device& device) {
                        std::string("kernel ") + work.launch->kernel->symbol + ": failed on demand");
   }
   const GridOutcome grid = run_grid(*work.launch);
-  work.function->settings()->static_shared_bytes.store(grid.static_shared_bytes);
+  work.function->settings()->note_static_shared(grid.static_shared_bytes);
   if (grid.outcome.result != CUDA_SUCCESS) {
     device.fail(grid.outcome.result, grid.outcome.message);
   } else if (const auto damage = address_space().find_damage()) {

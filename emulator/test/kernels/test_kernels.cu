@@ -148,6 +148,19 @@ extern "C" __global__ void shared_poison(unsigned* out, unsigned words) {
 }
 CULEBRA_KERNEL(shared_poison, 1, out, words)
 
+// Uses one array, or both.
+extern "C" __global__ void shared_in_branches(unsigned* out, unsigned both) {
+  CULEBRA_SHARED(unsigned, always, 100);
+  always[0] = 1;
+  if (both != 0) {
+    CULEBRA_SHARED(unsigned, sometimes, 200);
+    sometimes[0] = 1;
+    always[0] += sometimes[0];
+  }
+  out[0] = always[0];
+}
+CULEBRA_KERNEL(shared_in_branches, 1, out, both)
+
 // Odd threads leave; the rest meet at a barrier all the same, as on the hardware.
 extern "C" __global__ void early_exit(unsigned* out) {
   if (threadIdx.x % 2 == 1) return;
