@@ -1,6 +1,7 @@
 // Who runs when: drawn orders, threads that poll, time limits, cooperative grids, atomics.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -59,6 +60,55 @@ void fill(Buffer<float>& in) {
   in.upload();
 }
 
+// Numbers from 1 to 2 of either sign: a sum of them depends on their order. `sign` is the type's
+// sign bit, `one` the bits of 1.
+template <class Bits>
+void fill_from_one_to_two(Buffer<Bits>& in, Bits sign, Bits one) {
+  const Bits fraction = static_cast<Bits>(one & -one) - 1;
+  std::uint64_t state = 1;
+  for (Bits& x : in.host) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const auto drawn = static_cast<Bits>(state >> (64 - 8 * sizeof(Bits)));
+    x = static_cast<Bits>((drawn & (sign | fraction)) | one);
+  }
+  in.upload();
+}
+
+// Larger than any result or state of a row.
+constexpr std::size_t kBytesPerRow = 32;
+
+void reduce(const std::string& kernel, CUdeviceptr in, std::int64_t rows, std::int64_t row_length,
+            CUdeviceptr out) {
+  const ReduceParams params = {reinterpret_cast<void*>(out),
+                               reinterpret_cast<const void*>(in),
+                               rows,
+                               row_length,
+                               row_length,
+                               rows * row_length,
+                               1.0};
+  RETURNS(0, launch(shipped_kernel("reduce", kernel.c_str()), static_cast<unsigned>(rows), 256, 0,
+                    nullptr, params));
+}
+
+template <class Bits>
+void print_reductions(const std::string& type, Bits sign, Bits one) {
+  Buffer<Bits> in(kRows * kRowLength);
+  fill_from_one_to_two(in, sign, one);
+  Buffer<unsigned char> out(kRows * kBytesPerRow);
+  for (const char* op : {"sum_", "max_", "min_", "sum_states_"}) {
+    reduce("culebra_reduce_" + (op + type), in.address, kRows, kRowLength, out.address);
+    out.download();
+    CHECK(out.host != std::vector<unsigned char>(out.host.size()));
+    print_hash(out.host);
+  }
+  if (sizeof(Bits) < 4) return;
+  Buffer<unsigned char> total(kBytesPerRow);
+  reduce("culebra_reduce_sum_merge_" + type, out.address, 1, kRows, total.address);
+  total.download();
+  CHECK(total.host != std::vector<unsigned char>(kBytesPerRow));
+  print_hash(total.host);
+}
+
 }  // namespace
 
 TEST(print_order_of_threads) {
@@ -106,6 +156,22 @@ TEST(our_softmax_does_not_depend_on_the_order) {
   const std::string usual = output_of("print_softmax_bits", "CULEBRA_EMU_SHUFFLE=0");
   for (const char* seed : {"CULEBRA_EMU_SHUFFLE=1", "CULEBRA_EMU_SHUFFLE=2"}) {
     CHECK_EQ(output_of("print_softmax_bits", seed), usual);
+  }
+}
+
+TEST(print_reduce_bits) {
+  use_device();
+  print_reductions<std::uint16_t>("f16", 0x8000, 0x3C00);
+  print_reductions<std::uint16_t>("bf16", 0x8000, 0x3F80);
+  print_reductions<std::uint32_t>("f32", 0x80000000, 0x3F800000);
+  print_reductions<std::uint64_t>("f64", std::uint64_t{1} << 63, std::uint64_t{0x3FF} << 52);
+}
+
+TEST(our_reductions_do_not_depend_on_the_order) {
+  const std::string usual = output_of("print_reduce_bits", "CULEBRA_EMU_SHUFFLE=0");
+  CHECK_EQ(std::count(usual.begin(), usual.end(), '\n'), 18);
+  for (const char* seed : {"CULEBRA_EMU_SHUFFLE=1", "CULEBRA_EMU_SHUFFLE=2"}) {
+    CHECK_EQ(output_of("print_reduce_bits", seed), usual);
   }
 }
 
