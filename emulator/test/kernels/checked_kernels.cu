@@ -163,22 +163,24 @@ extern "C" __global__ void warp_to_warp(unsigned* out, unsigned wrong) {
 }
 CULEBRA_KERNEL(warp_to_warp, 64, out, wrong)
 
-// out[t] = what the thread of the other warp stored before the cluster's barrier: 1: its load comes
-// between its arrival and its wait; 2: the store comes between arrival and wait; 3: the arrivals
-// are relaxed.
+// out[t] = what the thread of the other warp stored before the cluster's barrier. Wrong: 1: the
+// last thread, whose arrival completes the phase, loads before its wait; 2: the first thread stores
+// behind its arrival, when the phase is not complete; 3: the arrivals are relaxed.
 extern "C" __global__ void across_cluster_barrier(unsigned* out, unsigned how) {
   CULEBRA_SHARED(unsigned, value, 64);
   const unsigned other = threadIdx.x ^ 32;
-  if (how != 2) value[threadIdx.x] = threadIdx.x;
+  const bool stores_late = how == 2 && threadIdx.x == 0;
+  const bool loads_early = how == 1 && threadIdx.x == 63;
+  if (!stores_late) value[threadIdx.x] = threadIdx.x;
   if (how == 3) {
     culebra_emu::barrier_cluster_arrive_relaxed();
   } else {
     culebra_emu::barrier_cluster_arrive();
   }
-  if (how == 2) value[threadIdx.x] = threadIdx.x;
-  if (how == 1) out[threadIdx.x] = value[other];
+  if (stores_late) value[threadIdx.x] = threadIdx.x;
+  if (loads_early) out[threadIdx.x] = value[other];
   culebra_emu::barrier_cluster_wait();
-  if (how != 1) out[threadIdx.x] = value[other];
+  if (!loads_early) out[threadIdx.x] = value[other];
   // The memory is used again, behind another round of the barrier.
   culebra_emu::barrier_cluster_arrive();
   culebra_emu::barrier_cluster_wait();
@@ -201,13 +203,14 @@ extern "C" __global__ void exited_before_cluster_barrier(unsigned* out, unsigned
 }
 CULEBRA_KERNEL(exited_before_cluster_barrier, 64, out, wrong)
 
-// The upper warp arrives at barrier 0, and the lower one waits there; then the upper one stores.
+// The upper warp arrives at barrier 0, and the lower one waits there; then one of the upper
+// one's threads stores, before all others have come.
 extern "C" __global__ void arrive_only(unsigned* out, unsigned wrong) {
   CULEBRA_SHARED(unsigned, value, 64);
   value[threadIdx.x] = threadIdx.x;
   if (threadIdx.x >= 32) {
     culebra_emu::bar_arrive(0, 64);
-    if (wrong == 1) value[threadIdx.x] = 0;
+    if (wrong == 1 && threadIdx.x == 32) value[threadIdx.x] = 0;
   } else {
     culebra_emu::bar_sync(0, 64);
     out[threadIdx.x] = value[threadIdx.x + 32];
