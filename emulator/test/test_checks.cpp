@@ -65,13 +65,19 @@ namespace {
 
 // Launches a kernel of the checked image; returns the code of the synchronization.
 template <class... Args>
-CUresult run_checked(const char* kernel, unsigned threads, unsigned shared_bytes, Args... args) {
+CUresult run_checked_grid(const char* kernel, unsigned blocks, unsigned threads,
+                          unsigned shared_bytes, Args... args) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   skip("an image is watched by a sanitizer or by the emulator, not by both");
 #endif
   static const CUmodule module = load_image("checked_kernels");
-  RETURNS(0, launch(function(module, kernel), 1, threads, shared_bytes, nullptr, args...));
+  RETURNS(0, launch(function(module, kernel), blocks, threads, shared_bytes, nullptr, args...));
   return cuCtxSynchronize();
+}
+
+template <class... Args>
+CUresult run_checked(const char* kernel, unsigned threads, unsigned shared_bytes, Args... args) {
+  return run_checked_grid(kernel, 1, threads, shared_bytes, args...);
 }
 
 // Runs a kernel that is right, then the same with its mistake.
@@ -264,6 +270,51 @@ TEST(race_in_spite_of_relaxed_arrivals_at_a_cluster, CHECK_RACES, "race between 
 }
 TEST(race_with_a_thread_that_exited_before_the_cluster_met, CHECK_RACES, "race between this") {
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "exited_before_cluster_barrier", 64);
+}
+
+TEST(race_of_a_multicast_with_a_peers_loads, CHECK_RACES, "race between this") {
+  use_device();
+  Buffer<unsigned> in(6 * 64), out(2 * 64);
+  for (unsigned i = 0; i < in.host.size(); ++i) in.host[i] = i * i;
+  in.upload();
+  for (const unsigned stages : {1u, 2u}) {
+    out.host.assign(out.host.size(), 0);
+    out.upload();
+    RETURNS(0,
+            run_checked_grid("multicast_pipeline", 2, 64, 0, out.address, in.address, stages, 0u));
+    out.download();
+    for (unsigned i = 0; i < out.host.size(); ++i) {
+      unsigned sum = 0;
+      for (unsigned tile = 0; tile < 6; ++tile) sum += in.host[64 * tile + (i + tile) % 64];
+      CHECK_EQ(out.host[i], sum);
+    }
+  }
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED,
+          run_checked_grid("multicast_pipeline", 2, 64, 0, out.address, in.address, 1u, 1u));
+}
+
+namespace {
+
+void expect_race_of_a_round_trip(unsigned how) {
+  use_device();
+  Buffer<unsigned> out(64), flags(2);
+  flags.upload();
+  RETURNS(0, run_checked_grid("round_trip", 2, 64, 0, out.address, flags.address, how, 0u));
+  flags.upload();
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED,
+          run_checked_grid("round_trip", 2, 64, 0, out.address, flags.address, how, 1u));
+}
+
+}  // namespace
+
+TEST(race_behind_an_arrival_that_a_peer_passed_on, CHECK_RACES, "race between this") {
+  expect_race_of_a_round_trip(0);
+}
+TEST(race_behind_an_atomic_that_a_peer_passed_on, CHECK_RACES, "race between this") {
+  expect_race_of_a_round_trip(1);
+}
+TEST(race_behind_a_flag_that_a_peer_passed_on, CHECK_RACES, "race between this") {
+  expect_race_of_a_round_trip(2);
 }
 
 TEST(read_of_unwritten_shared_memory, CHECK_ALL, "thread (5,0,0): init: read of 4 bytes at 0x") {

@@ -86,6 +86,8 @@ void KernelChecks::learn_ranges(const Launch& launch, Thread** current_thread,
                                 const std::vector<EmulatedThread>& threads) {
   ranges_.clear();
   collective_ = {};
+  spans_blocks_ = launch.cooperative || launch.cluster.x * launch.cluster.y * launch.cluster.z > 1;
+  releasing_blocks_.clear();
   const auto add = [&](const void* begin, std::uint64_t bytes) {
     const auto* first = static_cast<const char*>(begin);
     ranges_.push_back({first, first + bytes});
@@ -143,14 +145,36 @@ std::uint32_t linear_index(const EmulatedThread& thread) {
   return static_cast<std::uint32_t>(&thread - thread.home->threads);
 }
 
+template <class Holder>
+bool lies_in(const Holder& holder, const void* object) {
+  const auto* const first = reinterpret_cast<const char*>(&holder);
+  const auto* const place = static_cast<const char*>(object);
+  return place >= first && place < first + sizeof holder;
+}
+
 }  // namespace
 
+// An object that is not the block's alone hands over to other blocks, too. (So does the cluster's
+// barrier, but there each block hands over to itself as well.)
 void KernelChecks::release(EmulatedThread& thread, const void* object) {
-  thread.home->checks->race.release(linear_index(thread), object);
+  const EmulatedBlock& home = *thread.home;
+  const bool to_peers = spans_blocks_ && !home.shared.contains(object) && !lies_in(home, object) &&
+                        !lies_in(*home.cluster, object);
+  home.checks->race.release(linear_index(thread), object, to_peers);
+  if (!to_peers) return;
+  const auto [entry, is_new] = releasing_blocks_.try_emplace(object, &home);
+  if (!is_new && entry->second != &home) entry->second = nullptr;
 }
 
 void KernelChecks::acquire(EmulatedThread& thread, const void* object) {
-  thread.home->checks->race.acquire(linear_index(thread), object);
+  RaceDetector& race = thread.home->checks->race;
+  race.acquire(linear_index(thread), object);
+  if (!spans_blocks_) return;
+  const auto found = releasing_blocks_.find(object);
+  if (lies_in(*thread.home->cluster, object) ||
+      (found != releasing_blocks_.end() && found->second != thread.home)) {
+    race.hear_from_peers(linear_index(thread));
+  }
 }
 
 void KernelChecks::meet(EmulatedBlock& block, std::uint32_t warp, std::uint32_t lanes,
@@ -216,11 +240,22 @@ void KernelChecks::check_shared(const Access& access, EmulatedBlock& owner) {
                      ", " + owner.shared.describe(access.address));
   }
   const auto offset = static_cast<std::uint64_t>(access.address - owner.shared.window());
-  // What blocks of a cluster do to each other's memory is not compared.
-  if (config().checks.race && !is_peer) check_race(access, owner);
+  // What blocks of a cluster do to each other's memory is not compared, but may order.
+  if (config().checks.race) {
+    if (is_peer) {
+      acquire_and_release(access);
+    } else {
+      check_race(access, owner);
+    }
+  }
   if (config().checks.init) {
     check_written(access, owner.checks->written.get() + offset, owner.checks->mark, &owner);
   }
+}
+
+void KernelChecks::acquire_and_release(const Access& access) {
+  if ((access.kind & kAccessAcquire) != 0) acquire(access.thread, access.address);
+  if ((access.kind & kAccessRelease) != 0) release(access.thread, access.address);
 }
 
 void KernelChecks::check_race(const Access& access, EmulatedBlock& owner) {
@@ -261,8 +296,7 @@ const UsableMemory* KernelChecks::usable(const Access& access) {
 void KernelChecks::check_global(const Access& access) {
   const auto address = reinterpret_cast<std::uint64_t>(access.address);
   // A flag in global memory orders what the block's threads do to shared memory, too.
-  if ((access.kind & kAccessAcquire) != 0) acquire(access.thread, access.address);
-  if ((access.kind & kAccessRelease) != 0) release(access.thread, access.address);
+  acquire_and_release(access);
   if (const UsableMemory* memory = usable(access)) {
     if (config().checks.init && memory->written != nullptr) {
       check_written(access, memory->written + (address - memory->address), 1, nullptr);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "checking/memory_index.h"
@@ -76,8 +77,8 @@ class KernelChecks {
                     const std::vector<EmulatedThread>& threads);
   void prepare(EmulatedBlock& block);
   void order_all(EmulatedBlock& block);
-  static void release(EmulatedThread& thread, const void* object);
-  static void acquire(EmulatedThread& thread, const void* object);
+  void release(EmulatedThread& thread, const void* object);
+  void acquire(EmulatedThread& thread, const void* object);
   void meet(EmulatedBlock& block, std::uint32_t warp, std::uint32_t lanes, const char* operation);
   void meet_now();
   void part();
@@ -85,6 +86,7 @@ class KernelChecks {
   bool is_own(const Access& access) const;
   void check_shared(const Access& access, EmulatedBlock& owner);
   void check_race(const Access& access, EmulatedBlock& owner);
+  void acquire_and_release(const Access& access);
   void check_global(const Access& access);
   const UsableMemory* usable(const Access& access);
   void check_written(const Access& access, unsigned char* written, unsigned char mark,
@@ -99,6 +101,10 @@ class KernelChecks {
   // What a kernel touches besides its memory: its code's constants, its arguments, the emulator's.
   std::vector<Range> ranges_;
   Collective collective_;
+
+  // Where blocks hand over to one another: which of them has released the object, null if several.
+  bool spans_blocks_ = false;
+  std::unordered_map<const void*, const EmulatedBlock*> releasing_blocks_;
 
   std::array<UsableMemory, 8> recent_ = {};
   std::size_t next_recent_ = 0;

@@ -67,6 +67,7 @@ void RaceDetector::begin_block() {
   first_generation_ = generation_;
   clock_.fill(1);
   objects_.clear();
+  peers_.generation = 0;
 }
 
 void RaceDetector::barrier() { ++generation_; }
@@ -101,18 +102,28 @@ void RaceDetector::part(std::uint32_t warp, std::uint32_t mask) {
   }
 }
 
-void RaceDetector::release(std::uint32_t thread, const void* object) {
-  Knowledge& held = objects_[object];
+void RaceDetector::hand_over(std::uint32_t thread, Knowledge& held) {
   if (held.generation != generation_) held.forget(generation_);
   held.learn(knowledge(thread));
-  held.learn(thread, clock_[thread]++);
+  held.learn(thread, clock_[thread]);
+}
+
+void RaceDetector::take_over(std::uint32_t thread, const Knowledge& held) {
+  if (held.generation == generation_) knowledge(thread).learn(held);
+}
+
+void RaceDetector::release(std::uint32_t thread, const void* object, bool to_peers) {
+  hand_over(thread, objects_[object]);
+  if (to_peers) hand_over(thread, peers_);
+  ++clock_[thread];
 }
 
 void RaceDetector::acquire(std::uint32_t thread, const void* object) {
   const auto found = objects_.find(object);
-  if (found == objects_.end() || found->second.generation != generation_) return;
-  knowledge(thread).learn(found->second);
+  if (found != objects_.end()) take_over(thread, found->second);
 }
+
+void RaceDetector::hear_from_peers(std::uint32_t thread) { take_over(thread, peers_); }
 
 std::uint32_t RaceDetector::index_of(const void* code) {
   const auto [entry, is_new] =

@@ -14,7 +14,8 @@
 namespace culebra_emu {
 
 // Threads are numbered as the block's linear index has them. What orders accesses: the block's
-// barrier, whatever makes threads meet() or hand over through an object (release and acquire).
+// barrier, whatever makes threads meet() or hand over through an object (release and acquire). The
+// threads of other blocks are not followed: what one was told, all may know.
 class RaceDetector {
  public:
   struct Access {
@@ -46,9 +47,12 @@ class RaceDetector {
   void meet(std::uint32_t warp, std::uint32_t mask);
   void part(std::uint32_t warp, std::uint32_t mask);
 
-  // What the thread did comes before what they do who acquire the object later.
-  void release(std::uint32_t thread, const void* object);
+  // What the thread did comes before what they do who acquire the object later; `to_peers`: also
+  // before what they do who hear from other blocks later.
+  void release(std::uint32_t thread, const void* object, bool to_peers);
   void acquire(std::uint32_t thread, const void* object);
+  // Another block may have passed on whatever it was told.
+  void hear_from_peers(std::uint32_t thread);
 
  private:
   static constexpr std::uint32_t kWarps = 32;
@@ -81,6 +85,8 @@ class RaceDetector {
   using Word = std::array<Record, kRecords>;
 
   Knowledge& knowledge(std::uint32_t thread);
+  void hand_over(std::uint32_t thread, Knowledge& held);
+  void take_over(std::uint32_t thread, const Knowledge& held);
   bool is_before(const Record& record, std::uint32_t thread);
   bool exists(const Record& record) const { return record.generation >= first_generation_; }
   std::optional<Race> access_word(const Access& access, std::uint32_t code, std::uint64_t word,
@@ -96,6 +102,7 @@ class RaceDetector {
   std::unique_ptr<Knowledge, Free> knowledge_;
   std::array<std::uint32_t, kThreads> clock_;
   std::unordered_map<const void*, Knowledge> objects_;
+  Knowledge peers_;  // what any of the other blocks may know
 
   // Raised at each barrier and never set back: a record of an earlier one is ordered before all
   // that happens now, and one of an earlier block is none.

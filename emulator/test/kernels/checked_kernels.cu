@@ -1,6 +1,6 @@
 // For the tests of CULEBRA_EMU_CHECK: each kernel is right with `wrong` = 0 and shows one mistake
 // with 1.
-#include "culebra_emu/cuda.h"
+#include "culebra/ptx.cuh"
 
 extern "C" __global__ void beyond_bound(unsigned* out, unsigned n, unsigned wrong) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -217,3 +217,117 @@ extern "C" __global__ void arrive_only(unsigned* out, unsigned wrong) {
   }
 }
 CULEBRA_KERNEL(arrive_only, 64, out, wrong)
+
+// Two blocks, six tiles of 64 words, one or two stages: block 0 loads each tile for both by a
+// multicast when the threads of both have arrived at its mbarrier. out[64 * block + t] = the sum
+// over the tiles. wrong: the threads of block 1 arrive before they have read.
+extern "C" __global__ void multicast_pipeline(unsigned* out, const unsigned* in,
+                                              unsigned stage_count, unsigned wrong) {
+  using namespace culebra::ptx;
+  constexpr unsigned kTiles = 6, kWords = 64;
+  CULEBRA_SHARED(unsigned, stages, 2 * kWords);
+  CULEBRA_SHARED(uint64_t, full, 2);
+  CULEBRA_SHARED(uint64_t, empty, 2);
+  const auto address = [](const void* pointer) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+  };
+  const unsigned t = threadIdx.x, rank = mov_u32_cluster_ctarank();
+  if (t == 0) {
+    for (unsigned i = 0; i < stage_count; ++i) {
+      mbarrier_init_shared_b64(address(&full[i]), 1);
+      mbarrier_init_shared_b64(address(&empty[i]), 2 * kWords);
+      mbarrier_arrive_expect_tx_shared_b64(address(&full[i]), 4 * kWords);
+    }
+    fence_mbarrier_init_release_cluster();
+  }
+  barrier_cluster_arrive_release();
+  barrier_cluster_wait_acquire();
+  const auto load = [&](unsigned tile) {
+    const unsigned stage = tile % stage_count;
+    while (
+        !mbarrier_try_wait_parity_shared_b64(address(&empty[stage]), tile / stage_count % 2 ^ 1)) {
+    }
+    cp_async_bulk_shared_cluster_global_multicast_cluster(
+        address(&stages[stage * kWords]), in + tile * kWords, 4 * kWords, address(&full[stage]), 3);
+  };
+  if (rank == 0 && t == 0) {
+    for (unsigned tile = 0; tile < stage_count; ++tile) load(tile);
+  }
+  unsigned sum = 0;
+  for (unsigned tile = 0; tile < kTiles; ++tile) {
+    const unsigned stage = tile % stage_count;
+    const unsigned ahead = tile + stage_count - 1;
+    if (rank == 0 && t == 0 && tile != 0 && ahead < kTiles) load(ahead);
+    while (!mbarrier_try_wait_parity_shared_b64(address(&full[stage]), tile / stage_count % 2)) {
+    }
+    const auto arrive = [&] {
+      // The stage's next tile is expected before anybody can load it.
+      if (t == 0 && tile + stage_count < kTiles) {
+        mbarrier_arrive_expect_tx_shared_b64(address(&full[stage]), 4 * kWords);
+      }
+      mbarrier_arrive_release_cluster_shared_cluster_b64(
+          mapa_shared_cluster_u32(address(&empty[stage]), 0));
+    };
+    if (wrong != 0 && rank == 1) arrive();
+    sum += stages[stage * kWords + (t + tile) % kWords];
+    if (wrong == 0 || rank == 0) arrive();
+  }
+  out[kWords * rank + t] = sum;
+  barrier_cluster_arrive_release();
+  barrier_cluster_wait_acquire();
+}
+CULEBRA_KERNEL(multicast_pipeline, 64, out, in, stage_count, wrong)
+CULEBRA_CLUSTER(multicast_pipeline, 2, 1, 1)
+
+// Two blocks. The first warp of block 0 tells block 1, which tells the second warp of block 0: by
+// mbarriers, by atomics in the peer's shared memory (1) or by a flag in global memory (2). That one
+// reads what the first one stored before it told; wrong: or stored behind that.
+extern "C" __global__ void round_trip(unsigned* out, unsigned* flags, unsigned how,
+                                      unsigned wrong) {
+  using namespace culebra::ptx;
+  CULEBRA_SHARED(unsigned, value, 32);
+  CULEBRA_SHARED(unsigned, told, 1);
+  CULEBRA_SHARED(uint64_t, barrier, 1);
+  const uint32_t object = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
+  const unsigned t = threadIdx.x, rank = mov_u32_cluster_ctarank();
+  if (t == 0) {
+    told[0] = 0;
+    mbarrier_init_shared_b64(object, 32);
+    fence_mbarrier_init_release_cluster();
+  }
+  barrier_cluster_arrive_release();
+  barrier_cluster_wait_acquire();
+  const auto tell = [&] {
+    if (how == 0) {
+      mbarrier_arrive_release_cluster_shared_cluster_b64(mapa_shared_cluster_u32(object, rank ^ 1));
+    } else {
+      red_add_release_gpu_u32(how == 1 ? mapa_u64(told, rank ^ 1) : flags + (rank ^ 1), 1);
+    }
+  };
+  const auto be_told = [&] {
+    if (how == 0) {
+      while (!mbarrier_try_wait_parity_shared_b64(object, 0)) {
+      }
+    } else {
+      while (ld_acquire_gpu_u32(how == 1 ? told : flags + rank) != 32) {
+      }
+    }
+  };
+  if (rank == 1) {
+    if (t >= 32) {
+      be_told();
+      tell();
+    }
+  } else if (t < 32) {
+    if (wrong == 0) value[t] = t;
+    tell();
+    if (wrong != 0) value[t] = t;
+  } else {
+    be_told();
+    out[t] = value[t - 32];
+  }
+  barrier_cluster_arrive_release();
+  barrier_cluster_wait_acquire();
+}
+CULEBRA_KERNEL(round_trip, 64, out, flags, how, wrong)
+CULEBRA_CLUSTER(round_trip, 2, 1, 1)
