@@ -1,4 +1,4 @@
-// Shared memory as the asynchronous proxy sees it. See docs/decisions, "The asynchronous proxy".
+// Shared memory as the asynchronous proxy sees it; docs/decisions/0009.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@
 // lane is row `group`, columns 2 place + {0, 1} of matrix m, which is how a fragment of mma has it;
 // with _trans that of the transposed matrix.
 //
-// wgmma (sm_90a) will have its place beside this file, in ptx/wgmma.cuh: its operands lie in shared
-// memory and are read through the async proxy.
+// wgmma (sm_90a), whose operands lie in shared memory and are read through the async proxy, is in
+// ptx/wgmma.cuh.
 #pragma once
 
 #include "culebra/platform.cuh"
