@@ -317,6 +317,31 @@ TEST(race_behind_a_flag_that_a_peer_passed_on, CHECK_RACES, "race between this")
   expect_race_of_a_round_trip(2);
 }
 
+namespace {
+
+void expect_unfenced(unsigned how) {
+  use_device();
+  Buffer<unsigned> out(64);
+  RETURNS(0, run_checked("fenced_store", 64, 0, out.address, 0u));
+  RETURNS(0, run_checked("fenced_store", 64, 0, out.address, 1u));
+  out.download();
+  for (unsigned t = 0; t < 64; ++t) CHECK_EQ(out.host[t], t);
+  RETURNS(CUDA_ERROR_LAUNCH_FAILED, run_checked("fenced_store", 64, 0, out.address, how));
+}
+
+}  // namespace
+
+TEST(a_warp_without_its_proxy_fence, CHECK_RACES,
+     "a write by thread (32,0,0) at checked_kernels.cu") {
+  expect_unfenced(2);
+}
+TEST(a_proxy_fence_before_the_stores, CHECK_RACES, "no fence.proxy.async comes behind it") {
+  expect_unfenced(3);
+}
+TEST(a_proxy_fence_of_another_threads_stores, CHECK_RACES, "no fence.proxy.async comes behind it") {
+  expect_unfenced(4);
+}
+
 TEST(read_of_unwritten_shared_memory, CHECK_ALL, "thread (5,0,0): init: read of 4 bytes at 0x") {
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "unwritten_shared", 64);
 }

@@ -277,6 +277,25 @@ void KernelChecks::check_race(const Access& access, EmulatedBlock& owner) {
              owner.shared.describe(place));
 }
 
+void KernelChecks::fence_proxy(EmulatedThread& thread) {
+  thread.home->checks->race.proxy_fence(linear_index(thread));
+}
+
+void KernelChecks::check_fenced(const Access& access) {
+  const EmulatedBlock& home = *access.thread.home;
+  if (!config().checks.race || !home.shared.holds(access.address, access.bytes)) return;
+  const auto offset = static_cast<std::uint64_t>(access.address - home.shared.window());
+  const auto store = home.checks->race.find_unfenced(offset, access.bytes);
+  if (!store) return;
+  char key[64];
+  std::snprintf(key, sizeof key, "fence %p %p", store->code, access.code);
+  report(access, key,
+         "race between this bulk copy" + of_bytes(access.bytes) + " and a " +
+             name_of_kind(store->kind) + " by " + name_of(home.threads[store->thread]) + " at " +
+             source_line(store->code) +
+             ": no fence.proxy.async comes behind it, by a thread that is ordered behind it");
+}
+
 const UsableMemory* KernelChecks::usable(const Access& access) {
   const auto address = reinterpret_cast<std::uint64_t>(access.address);
   if (const std::uint64_t version = memory_index().version(); version != recent_version_) {

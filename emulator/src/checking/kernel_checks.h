@@ -38,6 +38,14 @@ class KernelChecks {
   void on_departure(EmulatedThread& thread, const void* barrier) {
     if (enabled_) acquire(thread, barrier);
   }
+  void on_proxy_fence(EmulatedThread& thread) {
+    if (enabled_) fence_proxy(thread);
+  }
+  // A copy of the asynchronous proxy is issued that reads the block's shared memory.
+  void on_proxy_read(EmulatedThread& thread, const void* address, std::uint64_t bytes,
+                     const void* code) {
+    if (enabled_) check_fenced({thread, static_cast<const char*>(address), bytes, 0, code});
+  }
   // Around what a collective does for its lanes.
   void begin_collective(EmulatedBlock& block, std::uint32_t warp, std::uint32_t lanes,
                         const char* operation) {
@@ -87,6 +95,8 @@ class KernelChecks {
   void check_shared(const Access& access, EmulatedBlock& owner);
   void check_race(const Access& access, EmulatedBlock& owner);
   void acquire_and_release(const Access& access);
+  static void fence_proxy(EmulatedThread& thread);
+  void check_fenced(const Access& access);
   void check_global(const Access& access);
   const UsableMemory* usable(const Access& access);
   void check_written(const Access& access, unsigned char* written, unsigned char mark,

@@ -68,6 +68,7 @@ void RaceDetector::begin_block() {
   clock_.fill(1);
   objects_.clear();
   peers_.generation = 0;
+  fenced_.generation = 0;
 }
 
 void RaceDetector::barrier() { ++generation_; }
@@ -124,6 +125,27 @@ void RaceDetector::acquire(std::uint32_t thread, const void* object) {
 }
 
 void RaceDetector::hear_from_peers(std::uint32_t thread) { take_over(thread, peers_); }
+
+void RaceDetector::proxy_fence(std::uint32_t thread) {
+  hand_over(thread, fenced_);
+  ++clock_[thread];
+}
+
+std::optional<RaceDetector::Access> RaceDetector::find_unfenced(std::uint64_t offset,
+                                                                std::uint64_t bytes) const {
+  // (Such copies move multiples of 16 bytes.)
+  for (std::uint64_t word = offset / kWordBytes; word < (offset + bytes) / kWordBytes; ++word) {
+    for (const Record& record : shadow_[word]) {
+      if (!exists(record) || (record.kind & kAccessWrite) == 0) continue;
+      if ((record.kind & kAccessProxy) != 0) continue;
+      const bool fenced =
+          record.generation < fenced_.generation ||
+          (record.generation == fenced_.generation && fenced_.of(record.thread) >= record.tick);
+      if (!fenced) return Access{record.thread, record.kind, codes_[record.code]};
+    }
+  }
+  return std::nullopt;
+}
 
 std::uint32_t RaceDetector::index_of(const void* code) {
   const auto [entry, is_new] =

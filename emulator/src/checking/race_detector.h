@@ -13,6 +13,10 @@
 
 namespace culebra_emu {
 
+// Besides the bits of culebra_emu/access.h: by a copy of the asynchronous proxy, which sees its own
+// stores without a fence.
+inline constexpr std::uint32_t kAccessProxy = 128;
+
 // Threads are numbered as the block's linear index has them. What orders accesses: the block's
 // barrier, whatever makes threads meet() or hand over through an object (release and acquire). The
 // threads of other blocks are not followed: what one was told, all may know.
@@ -53,6 +57,11 @@ class RaceDetector {
   void acquire(std::uint32_t thread, const void* object);
   // Another block may have passed on whatever it was told.
   void hear_from_peers(std::uint32_t thread);
+
+  // What the thread knows of is there for copies of the asynchronous proxy.
+  void proxy_fence(std::uint32_t thread);
+  // A store that no fence came behind, if there is one: for a copy that is issued now.
+  std::optional<Access> find_unfenced(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
   static constexpr std::uint32_t kWarps = 32;
@@ -103,6 +112,8 @@ class RaceDetector {
   std::array<std::uint32_t, kThreads> clock_;
   std::unordered_map<const void*, Knowledge> objects_;
   Knowledge peers_;  // what any of the other blocks may know
+  // Of the last generation with a fence; what was before that is fenced as well.
+  Knowledge fenced_;
 
   // Raised at each barrier and never set back: a record of an earlier one is ordered before all
   // that happens now, and one of an earlier block is none.

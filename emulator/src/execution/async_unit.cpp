@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "checking/race_detector.h"
 #include "culebra_emu/access.h"
 #include "culebra_emu/atomic.h"
 #include "culebra_emu/ptx_math.h"
@@ -36,6 +37,11 @@ void touch(const void* address, std::uint32_t bytes) {
   const auto* const first = static_cast<const volatile unsigned char*>(address);
   static_cast<void>(first[0]);
   static_cast<void>(first[bytes - 1]);
+}
+
+// Bulk copies store through the asynchronous proxy, st.async does not.
+std::uint32_t proxy_of(BulkKind kind) {
+  return kind == BulkKind::kValueToShared ? 0 : kAccessProxy;
 }
 
 template <class Element, class Add>
@@ -269,7 +275,7 @@ void AsyncUnit::land(EmulatedThread& thread, const Site& site, Mbarrier& barrier
   }
   const BulkCopy& bulk = landing.bulk;
   if (bulk.kind != BulkKind::kValueToShared) reads(thread, bulk.from, bulk.bytes);
-  writes(thread, bulk.to, bulk.bytes);
+  writes(thread, bulk.to, bulk.bytes, proxy_of(bulk.kind));
   switch (bulk.kind) {
     case BulkKind::kValueToShared:
       std::memcpy(bulk.to, landing.value, bulk.bytes);
@@ -312,6 +318,9 @@ void AsyncUnit::bulk_copy(EmulatedThread& thread, const Site& site, const BulkCo
   PerThread& mine = of(thread);
   if (copy.kind != BulkKind::kValueToShared) reads(thread, copy.from, copy.bytes);
   touch(copy.from, copy.bytes);
+  if (copy.kind == BulkKind::kSharedToGlobal || copy.kind == BulkKind::kSharedToShared) {
+    executor_.checks().on_proxy_read(thread, copy.from, copy.bytes, code_);
+  }
   if (copy.kind == BulkKind::kSharedToGlobal) {
     touch(copy.to, copy.bytes);
     mine.stores.add({copy, proxy_.fences(*thread.home), {}});
@@ -327,7 +336,7 @@ void AsyncUnit::bulk_copy(EmulatedThread& thread, const Site& site, const BulkCo
   landing.source = thread.home;
   landing.fences = proxy_.fences(*thread.home);
   if (copy.kind == BulkKind::kValueToShared) std::memcpy(landing.value, copy.from, copy.bytes);
-  writes(thread, copy.to, copy.bytes);
+  writes(thread, copy.to, copy.bytes, proxy_of(copy.kind));
   std::memset(copy.to, kPoison, copy.bytes);
   barrier.landings.push_back(landing);
   executor_.checks().on_arrival(thread, copy.mbarrier);
@@ -374,7 +383,8 @@ void AsyncUnit::write_destinations(EmulatedThread& thread, PerThread& mine, std:
 }
 
 void AsyncUnit::write_destination(EmulatedThread& thread, const BulkStore& store) {
-  writes(thread, store.copy.to, store.copy.bytes, store.copy.reduction != BulkReduction::kNone);
+  writes(thread, store.copy.to, store.copy.bytes,
+         store.copy.reduction != BulkReduction::kNone ? kAccessRead | kAccessAtomic : 0);
   const unsigned char* const data = store.data.data();
   const std::uint32_t bytes = store.copy.bytes;
   switch (store.copy.reduction) {
@@ -398,15 +408,14 @@ void AsyncUnit::reads(EmulatedThread& thread, const void* address, std::uint32_t
 }
 
 void AsyncUnit::writes(EmulatedThread& thread, const void* address, std::uint32_t bytes,
-                       bool is_addition) {
-  executor_.checks().on_access(
-      thread, address, bytes,
-      is_addition ? kAccessRead | kAccessWrite | kAccessAtomic : kAccessWrite, code_);
+                       std::uint32_t more_kind) {
+  executor_.checks().on_access(thread, address, bytes, kAccessWrite | more_kind, code_);
 }
 
 void AsyncUnit::proxy_fence(EmulatedThread& thread) {
   used_ = true;
   proxy_.fence(*thread.home);
+  executor_.checks().on_proxy_fence(thread);
 }
 
 // --- the end

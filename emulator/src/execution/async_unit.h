@@ -100,7 +100,7 @@ class AsyncUnit {
   // What checked images say of their accesses, the unit says of its own (CULEBRA_EMU_CHECK).
   void reads(EmulatedThread& thread, const void* address, std::uint32_t bytes);
   void writes(EmulatedThread& thread, const void* address, std::uint32_t bytes,
-              bool is_addition = false);
+              std::uint32_t more_kind = 0);
 
   Mbarrier& find(EmulatedThread& thread, const Site& site, void* object);
   void check(EmulatedThread& thread, const Site& site, const char* wrong);

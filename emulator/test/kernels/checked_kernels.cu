@@ -331,3 +331,25 @@ extern "C" __global__ void round_trip(unsigned* out, unsigned* flags, unsigned h
 }
 CULEBRA_KERNEL(round_trip, 64, out, flags, how, wrong)
 CULEBRA_CLUSTER(round_trip, 2, 1, 1)
+
+// out[t] = t, by a bulk copy of what all 64 threads store. The fence is in the storing threads (0),
+// in the one that copies, behind the barrier (1); wrongly in one of the two warps (2), before the
+// stores (3) or in the copying thread before the barrier (4).
+extern "C" __global__ void fenced_store(unsigned* out, unsigned how) {
+  using namespace culebra::ptx;
+  CULEBRA_SHARED(uint4, rows, 16);
+  unsigned* const words = reinterpret_cast<unsigned*>(rows);
+  const unsigned t = threadIdx.x;
+  if (how == 3) fence_proxy_async_shared_cta();
+  words[t] = t;
+  if (how == 0 || (how == 2 && t < 32) || (how == 4 && t == 0)) fence_proxy_async_shared_cta();
+  __syncthreads();
+  if (t == 0) {
+    if (how == 1) fence_proxy_async_shared_cta();
+    cp_async_bulk_global_shared_cta(out, static_cast<uint32_t>(__cvta_generic_to_shared(rows)),
+                                    256);
+    cp_async_bulk_commit_group();
+    cp_async_bulk_wait_group<0>();
+  }
+}
+CULEBRA_KERNEL(fenced_store, 64, out, how)
