@@ -70,7 +70,10 @@ run_sanitize() {
   fi
   status=0
   for tool in memcheck racecheck initcheck synccheck; do
-    if "$sanitizer" --tool "$tool" --error-exitcode 9 "$here/native/runner" "$CULEBRA_KERNELS" ${CULEBRA_DRIVER:-} \
+    # A rule of synccheck that this kernel breaks on purpose; its comment says why.
+    leave_out=
+    [ "$tool" != synccheck ] || leave_out='--kernel-name-exclude kne=culebra_ptx_cp_async_mbarrier'
+    if "$sanitizer" --tool "$tool" $leave_out --error-exitcode 9 "$here/native/runner" "$CULEBRA_KERNELS" ${CULEBRA_DRIVER:-} \
         >"$OUT/sanitize-$tool.txt" 2>&1; then
       echo "$tool: clean"
     else

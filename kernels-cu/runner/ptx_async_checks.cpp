@@ -1,4 +1,6 @@
 // cp.async, mbarrier, bulk copies, clusters: whatever is copied comes through bit for bit.
+#include <algorithm>
+
 #include "elements.h"
 #include "ptx_checks.h"
 
@@ -34,11 +36,14 @@ void check_cp_async(Bench& bench) {
   bench.launch("culebra_ptx_cp_async", 1, 128, 0, out.at(0), device_in.at(0));
   bench.expect(out.read() == expected, "cp.async");
 
-  Words reversed(256);
-  for (unsigned i = 0; i < 256; ++i) reversed[i] = in[i < 128 ? 127 - i : 383 - i];
-  const DeviceArray<std::uint32_t> turned(bench.driver, poison<std::uint32_t>(256));
-  bench.launch("culebra_ptx_cp_async_mbarrier", 1, 128, 0, turned.at(0), device_in.at(0));
-  bench.expect(turned.read() == reversed, "cp.async.mbarrier.arrive");
+  Words reversed(in.begin(), in.begin() + 128);
+  std::reverse(reversed.begin(), reversed.end());
+  for (const char* kernel :
+       {"culebra_ptx_cp_async_mbarrier_noinc", "culebra_ptx_cp_async_mbarrier"}) {
+    const DeviceArray<std::uint32_t> turned(bench.driver, poison<std::uint32_t>(128));
+    bench.launch(kernel, 1, 128, 0, turned.at(0), device_in.at(0));
+    bench.expect(turned.read() == reversed, "%s", kernel);
+  }
 }
 
 void check_mbarrier(Bench& bench, bool has_sm_90) {

@@ -4,9 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.culebra.ops.LaunchTableFuzz;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -40,17 +46,26 @@ public class FuzzRegressionTest {
         Objects.requireNonNull(
                 FuzzRegressionTest.class.getResource("fuzz/" + folder), () -> "no folder " + folder)
             .toURI();
-    try (Stream<Path> files = Files.list(Path.of(place))) {
-      return files
-          .sorted()
-          .map(
-              file ->
-                  dynamicTest(
-                      file.getFileName().toString(),
-                      () -> assertDoesNotThrow(() -> target.accept(Files.readAllBytes(file)))))
-          .toList()
-          .stream();
+    if (!place.getScheme().equals("jar")) {
+      return tests(Path.of(place), target).stream();
     }
+    try (FileSystem jar = FileSystems.newFileSystem(place, Map.of())) {
+      return tests(Path.of(place), target).stream();
+    }
+  }
+
+  private static List<DynamicTest> tests(Path folder, Consumer<byte[]> target) throws IOException {
+    List<DynamicTest> tests = new ArrayList<>();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.sorted().toList()) {
+        byte[] input = Files.readAllBytes(file);
+        tests.add(
+            dynamicTest(
+                file.getFileName().toString(),
+                () -> assertDoesNotThrow(() -> target.accept(input))));
+      }
+    }
+    return tests;
   }
 
   /** A refusal says of what it speaks, and why. */
