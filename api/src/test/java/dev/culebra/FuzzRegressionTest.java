@@ -50,7 +50,7 @@ public class FuzzRegressionTest {
       return tests(Path.of(place), target).stream();
     }
     try (FileSystem jar = FileSystems.newFileSystem(place, Map.of())) {
-      return tests(Path.of(place), target).stream();
+      return tests(jar.provider().getPath(place), target).stream();
     }
   }
 
