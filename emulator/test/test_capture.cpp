@@ -175,7 +175,6 @@ TEST(an_event_forks_and_joins_a_capture) {
   CHECK_EQ(ids[0], ids[1]);
   CHECK(graphs[0] == graphs[1]);
   CUgraph graph = nullptr;
-  RETURNS(903, cuStreamEndCapture(second, &graph));
   RETURNS(0, cuStreamEndCapture(first, &graph));
   CHECK_EQ(status_of(second), CU_STREAM_CAPTURE_STATUS_NONE);
   CHECK_EQ(node_count(graph), 4u);
@@ -294,6 +293,21 @@ TEST(a_capture_ends_in_its_thread_unless_relaxed) {
   CHECK(rule.graph != nullptr);
 }
 
+TEST(an_end_in_a_forked_stream_ruins_the_capture) {
+  use_device();
+  const CUevent event = new_event();
+  const CUstream forked = new_stream(CU_STREAM_NON_BLOCKING);
+  Rule rule;
+  RETURNS(0, cuEventRecord(event, rule.stream));
+  RETURNS(0, cuStreamWaitEvent(forked, event, 0));
+  CUgraph graph = nullptr;
+  RETURNS(903, cuStreamEndCapture(forked, &graph));
+  CHECK(graph == nullptr);
+  CHECK_EQ(status_of(forked), CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+  rule.ends_with(901);
+  CHECK_EQ(status_of(forked), CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
 TEST(captured_events_can_only_be_waited_for) {
   use_device();
   const CUevent event = new_event();
@@ -309,8 +323,12 @@ TEST(captured_events_can_only_be_waited_for) {
     RETURNS(907, cuEventSynchronize(event));
     rule.ends_with(901);
   }
-  // Recording it again makes it an ordinary event.
+  // After the capture there is nothing left that it could be a point of.
   const CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+  RETURNS(1, cuEventQuery(event));
+  RETURNS(1, cuEventSynchronize(event));
+  RETURNS(1, cuStreamWaitEvent(stream, event, 0));
+  // Recording it again makes it an ordinary event.
   RETURNS(0, cuEventRecord(event, stream));
   RETURNS(0, cuEventSynchronize(event));
   RETURNS(0, cuEventQuery(event));
@@ -330,9 +348,10 @@ TEST(a_capture_depends_on_nothing_outside) {
   Rule rule;
   RETURNS(0, cuStreamWaitEvent(rule.stream, event, CU_EVENT_WAIT_EXTERNAL));
   rule.ends_with(0);
-  RETURNS(1, cuStreamWaitEvent(outside, event, CU_EVENT_WAIT_EXTERNAL));
-  RETURNS(1, cuEventRecordWithFlags(event, outside, CU_EVENT_RECORD_EXTERNAL));
+  RETURNS(401, cuStreamWaitEvent(outside, event, CU_EVENT_WAIT_EXTERNAL));
+  RETURNS(401, cuEventRecordWithFlags(event, outside, CU_EVENT_RECORD_EXTERNAL));
   RETURNS(1, cuStreamWaitEvent(outside, event, 2));
+  RETURNS(1, cuEventRecordWithFlags(event, outside, 2));
 }
 
 TEST(two_captures_cannot_be_merged) {

@@ -59,7 +59,7 @@ CUresult node_context(CUcontext named, Context*& context) {
 CUresult read_params(const CUDA_KERNEL_NODE_PARAMS& params, KernelWork& work) {
   LaunchRequest request;
   request.function = params.func == nullptr ? params.kern : params.func;
-  if (request.function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (request.function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   request.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
   request.block = {params.blockDimX, params.blockDimY, params.blockDimZ};
   request.dynamic_bytes = params.sharedMemBytes;

@@ -96,7 +96,8 @@ CUresult record_event(const char* symbol, CUevent handle, CUstream stream_handle
           return CUDA_SUCCESS;
         }
       }
-      if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+      // External is for captures alone.
+      if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
       auto record = std::make_shared<Event::Record>();
       record->done = stream->enqueue([record] { record->time = Event::Clock::now(); },
                                      Stream::OnFailure::kRun);
@@ -120,7 +121,7 @@ CUresult wait_event(const StreamPtr& stream, CUevent handle, const std::shared_p
     }
     if (capture != nullptr || waits_for_captured) return wait_in_capture(stream, *event);
   }
-  if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
   if (const auto record = event->record(); record != nullptr && !record->done->done()) {
     stream->enqueue([] {}, Stream::OnFailure::kRun, {record->done});
   }

@@ -159,7 +159,9 @@ CUresult refuse_captured(const Event& event) {
   const auto point = event.captured();
   if (point == nullptr) return CUDA_SUCCESS;
   const std::lock_guard lock(graphs_mutex());
-  if (const auto capture = point->capture.lock()) capture->invalidate();
+  const auto capture = point->capture.lock();
+  if (capture == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  capture->invalidate();
   return CUDA_ERROR_CAPTURED_EVENT;
 }
 
@@ -200,7 +202,10 @@ CUresult begin_capture(const StreamPtr& stream, CUstreamCaptureMode mode,
 CUresult end_capture(const Stream& stream, std::shared_ptr<Graph>& graph) {
   const std::shared_ptr<Capture> capture = capture_of(stream);
   if (capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  if (&capture->origin() != &stream) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  if (&capture->origin() != &stream) {
+    capture->invalidate();
+    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  }
   if (capture->mode() != CU_STREAM_CAPTURE_MODE_RELAXED &&
       capture->thread() != std::this_thread::get_id()) {
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
@@ -228,7 +233,7 @@ CUresult wait_in_capture(const StreamPtr& stream, const Event& event) {
   const std::shared_ptr<Capture> other = point->capture.lock();
   if (other == nullptr) {
     if (own != nullptr) own->invalidate();
-    return own == nullptr ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    return own == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
   }
   if (own != nullptr && own != other) {
     own->invalidate();

@@ -84,7 +84,8 @@ CUresult find_target(const Stream& stream, std::shared_ptr<Capture>& capture);
 // For what a captured stream cannot be asked: the code, and the capture is invalid from now on.
 // CUDA_SUCCESS if the stream is not captured. Takes the lock itself.
 CUresult refuse_in_capture(const Stream& stream);
-// The same for an event that was last recorded in a captured stream.
+// The same for an event that was last recorded in a captured stream; once that capture has ended,
+// the event is none that can be asked, and nothing is left to be made invalid.
 CUresult refuse_captured(const Event& event);
 
 // For a call that could interfere with somebody's capture, by the modes of the captures and of this
