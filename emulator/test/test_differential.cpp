@@ -11,6 +11,18 @@ TEST(an_answer_is_judged_by_the_recorded_one) {
   CHECK(judge("", "0 1", nullptr) == Verdict::kNotRecorded);
 }
 
+TEST(of_several_recorded_answers_any_one_will_do) {
+  CHECK(judge("709 or crash", "709", nullptr) == Verdict::kSame);
+  CHECK(judge("709 or crash", "crash", nullptr) == Verdict::kSame);
+  CHECK(judge("1 2 or 3 or 4", "3", nullptr) == Verdict::kSame);
+  for (const char* other : {"", "0", "70", "709 ", "709 or crash", "or", "crash or", "cras"}) {
+    CHECK(judge("709 or crash", other, nullptr) == Verdict::kDifferent);
+  }
+  CHECK(judge("1 2 or 3", "1", nullptr) == Verdict::kDifferent);
+  const Known known = {"0", "a reason"};
+  CHECK(judge("709 or crash", "crash", &known) == Verdict::kOutdated);
+}
+
 TEST(a_known_difference_is_one_answer) {
   const Known known = {"221", "there is no PTX compiler"};
   CHECK(judge("0", "221", &known) == Verdict::kKnown);

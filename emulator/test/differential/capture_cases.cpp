@@ -73,10 +73,11 @@ const Cases all({
                  [](World& world, Answer& answer) { answer(cuStreamQuery(world.stream)); }),
     capture_case("capture-sync-other", "capturing: synchronize another stream", "900 901", kGlobal,
                  [](World& world, Answer& answer) { answer(cuStreamSynchronize(world.other)); }),
-    capture_case("capture-query-other", "capturing: query another stream; all modes", "", kAllModes,
+    capture_case("capture-query-other", "capturing: query another stream; all modes",
+                 "900 901 900 901 0 0", kAllModes,
                  [](World& world, Answer& answer) { answer(cuStreamQuery(world.other)); }),
-    capture_case("capture-sync-self-relaxed", "capturing, relaxed: synchronize the stream", "",
-                 kRelaxed,
+    capture_case("capture-sync-self-relaxed", "capturing, relaxed: synchronize the stream",
+                 "900 901", kRelaxed,
                  [](World& world, Answer& answer) { answer(cuStreamSynchronize(world.stream)); }),
     capture_case("capture-event-query", "capturing: query an event recorded in it", "907 901",
                  kGlobal,
@@ -89,11 +90,13 @@ const Cases all({
                  [](World& world, Answer& answer) {
                    answer(cuStreamWaitEvent(world.stream, world.event, 0));
                  }),
-    capture_case("capture-event-never", "capturing: wait for an event never recorded", "", kGlobal,
+    capture_case("capture-event-never", "capturing: wait for an event never recorded", "0 0",
+                 kGlobal,
                  [](World& world, Answer& answer) {
                    answer(cuStreamWaitEvent(world.stream, new_event(answer), 0));
                  }),
-    capture_case("capture-event-other", "capturing: query an event recorded outside", "", kAllModes,
+    capture_case("capture-event-other", "capturing: query an event recorded outside",
+                 "900 901 900 901 0 0", kAllModes,
                  [](World& world, Answer& answer) { answer(cuEventQuery(world.event)); }),
     capture_case(
         "capture-legacy-blocking", "capturing a blocking stream: launch on NULL", "906 901",
@@ -113,7 +116,7 @@ const Cases all({
                    NEED(cuStreamWaitEvent(world.other, world.event, 0));
                    answer(launch_write(world.kernels.write, world.memory, world.other));
                  }),
-    capture_case("capture-idle-fork", "capturing: fork, no work there, no join", "", kGlobal,
+    capture_case("capture-idle-fork", "capturing: fork, no work there, no join", "0 0", kGlobal,
                  [](World& world, Answer& answer) {
                    NEED(launch_write(world.kernels.write, world.memory, world.stream));
                    NEED(cuEventRecord(world.event, world.stream));
@@ -128,7 +131,7 @@ const Cases all({
                    CUgraph graph = nullptr;
                    answer(cuStreamEndCapture(world.other, &graph));
                  }),
-    capture_case("capture-end-forked", "capturing: end on a forked stream", "", kGlobal,
+    capture_case("capture-end-forked", "capturing: end on a forked stream", "903 901", kGlobal,
                  [](World& world, Answer& answer) {
                    NEED(cuEventRecord(world.event, world.stream));
                    NEED(cuStreamWaitEvent(world.other, world.event, 0));
@@ -141,12 +144,12 @@ const Cases all({
        CUgraph graph = nullptr;
        answer(cuStreamEndCapture(world.stream, &graph));
      }},
-    {"capture-null-stream", "begin a capture of the NULL stream", "",
+    {"capture-null-stream", "begin a capture of the NULL stream", "900",
      [](Answer& answer) {
        World world(answer);
        answer(cuStreamBeginCapture_v2(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL));
      }},
-    {"capture-event-after", "an event captured, after the end: query, wait", "",
+    {"capture-event-after", "an event captured, after the end: query, wait", "1 1",
      [](Answer& answer) {
        World world(answer);
        CUgraph graph = nullptr;
@@ -156,7 +159,7 @@ const Cases all({
        answer(cuEventQuery(world.event));
        answer(cuStreamWaitEvent(world.other, world.event, 0));
      }},
-    {"capture-merge", "wait in one capture for another's event; the ends of both", "",
+    {"capture-merge", "wait in one capture for another's event; the ends of both", "902 901 901",
      [](Answer& answer) {
        World world(answer);
        CUgraph graph = nullptr;
@@ -199,23 +202,23 @@ const Cases all({
                    answer(cuMemAllocAsync(&address, 4096, world.stream));
                    answer(cuMemcpyHtoDAsync_v2(world.memory, words, sizeof words, world.stream));
                  }),
-    capture_case("capture-free-plain", "capturing: cuMemFreeAsync of plain memory", "", kGlobal,
+    capture_case("capture-free-plain", "capturing: cuMemFreeAsync of plain memory", "1 0", kGlobal,
                  [](World& world, Answer& answer) {
                    answer(cuMemFreeAsync(world.victim, world.stream));
                  }),
-    capture_case("capture-record-external", "capturing: external record and wait", "", kGlobal,
+    capture_case("capture-record-external", "capturing: external record and wait", "0 0 0", kGlobal,
                  [](World& world, Answer& answer) {
                    answer(
                        cuEventRecordWithFlags(world.event, world.stream, CU_EVENT_RECORD_EXTERNAL));
                    answer(cuStreamWaitEvent(world.stream, world.event, CU_EVENT_WAIT_EXTERNAL));
                  }),
-    {"external-uncaptured", "not capturing: external record, external wait", "",
+    {"external-uncaptured", "not capturing: external record, external wait", "401 401",
      [](Answer& answer) {
        World world(answer);
        answer(cuEventRecordWithFlags(world.event, world.stream, CU_EVENT_RECORD_EXTERNAL));
        answer(cuStreamWaitEvent(world.stream, world.event, CU_EVENT_WAIT_EXTERNAL));
      }},
-    {"capture-destroy", "capturing: destroy the stream", "",
+    {"capture-destroy", "capturing: destroy the stream", "0",
      [](Answer& answer) {
        World world(answer);
        NEED(cuStreamBeginCapture_v2(world.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));

@@ -30,7 +30,7 @@ struct Case {
   // The calls, in words.
   std::string calls;
   // The answer on an H200, driver API 13.0; empty if nobody has recorded one. "crash" for a process
-  // that ends by SIGSEGV.
+  // that ends by SIGSEGV. "A or B" if the device answered A in one run and B in another.
   std::string recorded;
   std::function<void(Answer&)> body;
 };

@@ -1,4 +1,4 @@
-// Graphs: nobody has recorded these yet; a run on a device does.
+// Graphs: how they are built, changed and launched, and what of it is refused.
 #include <vector>
 
 #include "case.h"
@@ -43,7 +43,8 @@ Case graph_case(const char* name, const char* calls, const char* recorded,
 }
 
 const Cases all({
-    graph_case("graph-null", "null graph: destroy, clone, node count; null node: type, destroy", "",
+    graph_case("graph-null", "null graph: destroy, clone, node count; null node: type, destroy",
+               "1 1 1 1 1",
                [](World&, Answer& answer) {
                  CUgraph copy = nullptr;
                  std::size_t count = 0;
@@ -54,12 +55,12 @@ const Cases all({
                  answer(cuGraphNodeGetType(nullptr, &type));
                  answer(cuGraphDestroyNode(nullptr));
                }),
-    graph_case("graph-create-flags", "create with flags 1", "",
+    graph_case("graph-create-flags", "create with flags 1", "1",
                [](World&, Answer& answer) {
                  CUgraph graph = nullptr;
                  answer(cuGraphCreate(&graph, 1));
                }),
-    graph_case("graph-foreign-node", "add a node that depends on another graph's", "",
+    graph_case("graph-foreign-node", "add a node that depends on another graph's", "1",
                [](World& world, Answer& answer) {
                  CUgraph other = nullptr;
                  CUgraphNode node = nullptr;
@@ -67,7 +68,8 @@ const Cases all({
                  answer(cuGraphAddEmptyNode(&node, other, &world.first, 1));
                }),
     graph_case(
-        "graph-edges", "add an edge twice, to itself, backwards; instantiate; remove none", "",
+        "graph-edges", "add an edge twice, to itself, backwards; instantiate; remove none",
+        "1 1 0 1 1",
         [](World& world, Answer& answer) {
           CUgraphExec executable = nullptr;
           answer(cuGraphAddDependencies_v2(world.graph, &world.first, &world.second, nullptr, 1));
@@ -76,20 +78,21 @@ const Cases all({
           answer(cuGraphInstantiateWithFlags(&executable, world.graph, 0));
           answer(cuGraphRemoveDependencies_v2(world.graph, &world.first, &world.first, nullptr, 1));
         }),
-    graph_case("graph-duplicate", "add a node that depends on one node twice", "",
+    graph_case("graph-duplicate", "add a node that depends on one node twice", "1",
                [](World& world, Answer& answer) {
                  const CUgraphNode twice[] = {world.first, world.first};
                  CUgraphNode node = nullptr;
                  answer(cuGraphAddEmptyNode(&node, world.graph, twice, 2));
                }),
-    graph_case("graph-flags", "instantiate with flags upload, 16, device launch + auto free", "",
+    graph_case("graph-flags", "instantiate with flags upload, 16, device launch + auto free",
+               "1 1 1",
                [](World& world, Answer& answer) {
                  CUgraphExec executable = nullptr;
                  for (const unsigned flags : {2u, 16u, 5u}) {
                    answer(cuGraphInstantiateWithFlags(&executable, world.graph, flags));
                  }
                }),
-    graph_case("graph-copy-empty", "memcpy node of 0 bytes, memset node of 0 elements", "",
+    graph_case("graph-copy-empty", "memcpy node of 0 bytes, memset node of 0 elements", "1 1",
                [](World& world, Answer& answer) {
                  CUgraphNode node = nullptr;
                  CUDA_MEMCPY3D copy = {};
@@ -101,7 +104,7 @@ const Cases all({
                  answer(cuGraphAddMemsetNode(&node, world.graph, nullptr, 0, &fill, world.context));
                }),
     graph_case("graph-memset-odd",
-               "memset node at an odd address, of 3 bytes, past the end, no ctx", "",
+               "memset node at an odd address, of 3 bytes, past the end, no ctx", "1 1 1 0",
                [](World& world, Answer& answer) {
                  CUgraphNode node = nullptr;
                  CUDA_MEMSET_NODE_PARAMS odd = {world.memory + 1, 0, 0, 4, 1, 1};
@@ -114,7 +117,8 @@ const Cases all({
                  CUDA_MEMSET_NODE_PARAMS good = {world.memory, 0, 0, 4, 4, 1};
                  answer(cuGraphAddMemsetNode(&node, world.graph, nullptr, 0, &good, nullptr));
                }),
-    graph_case("graph-kernel-bad", "kernel node: grid 0, block 1025, no arguments, no function", "",
+    graph_case("graph-kernel-bad", "kernel node: grid 0, block 1025, no arguments, no function",
+               "1 1 1 400",
                [](World& world, Answer& answer) {
                  CUgraphNode node = nullptr;
                  std::int64_t index = 0;
@@ -142,7 +146,7 @@ const Cases all({
                  add(changed);
                }),
     graph_case("graph-memory", "graph with an allocation: instantiate twice, clone, destroy node",
-               "",
+               "0 801 801 801",
                [](World& world, Answer& answer) {
                  CUgraphNode node = nullptr;
                  CUgraphExec one = nullptr, two = nullptr;
@@ -155,7 +159,7 @@ const Cases all({
                  answer(cuGraphDestroyNode(node));
                }),
     graph_case("graph-memory-relaunch", "launch a graph whose allocation is not freed, twice; free",
-               "",
+               "0 1 0 1",
                [](World& world, Answer& answer) {
                  CUgraphNode node = nullptr;
                  CUgraphExec executable = nullptr;
@@ -168,7 +172,8 @@ const Cases all({
                  answer(cuMemFreeAsync(params.dptr, world.stream));
                  answer(cuMemFreeAsync(params.dptr, world.stream));
                }),
-    graph_case("graph-free-unknown", "free node of plain memory; of an allocation node, twice", "",
+    graph_case("graph-free-unknown", "free node of plain memory; of an allocation node, twice",
+               "1 0 1",
                [](World& world, Answer& answer) {
                  CUgraphNode alloc = nullptr, free = nullptr;
                  auto params = alloc_params();
@@ -178,7 +183,7 @@ const Cases all({
                  answer(cuGraphAddMemFreeNode(&free, world.graph, &alloc, 1, params.dptr));
                }),
     graph_case("graph-update", "update by an equal graph, one with a node more, another node kind",
-               "",
+               "0 (0) 910 (2) 910 (3)",
                [](World& world, Answer& answer) {
                  CUgraphExec executable = nullptr;
                  CUgraph other = nullptr;
@@ -199,7 +204,7 @@ const Cases all({
                  NEED(cuGraphAddEmptyNode(&node, other, &node, 1));
                  update(other);
                }),
-    graph_case("graph-enabled", "disable an empty node; a memset node", "",
+    graph_case("graph-enabled", "disable an empty node; a memset node", "1 0",
                [](World& world, Answer& answer) {
                  CUgraphExec executable = nullptr;
                  CUgraphNode node = nullptr;
@@ -209,14 +214,14 @@ const Cases all({
                  answer(cuGraphNodeSetEnabled(executable, world.first, 0));
                  answer(cuGraphNodeSetEnabled(executable, node, 0));
                }),
-    graph_case("graph-destroyed", "a destroyed graph: node count", "",
+    graph_case("graph-destroyed", "a destroyed graph: node count", "1",
                [](World& world, Answer& answer) {
                  std::size_t count = 0;
                  NEED(cuGraphDestroy(world.graph));
                  answer(cuGraphGetNodes(world.graph, nullptr, &count));
                }),
     graph_case("graph-no-context", "with no context current: create, add an empty node, destroy",
-               "",
+               "0 0 0",
                [](World&, Answer& answer) {
                  CUgraph graph = nullptr;
                  CUgraphNode node = nullptr;
@@ -226,7 +231,7 @@ const Cases all({
                  answer(cuGraphDestroy(graph));
                }),
     graph_case("user-object", "create with flags 0, with 0 references; retain 0, release too many",
-               "",
+               "1 1 1",
                [](World&, Answer& answer) {
                  CUuserObject object = nullptr;
                  const CUhostFn nothing = [](void*) {};

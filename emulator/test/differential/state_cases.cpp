@@ -128,7 +128,8 @@ const Cases all({
        answer(cuStreamQuery(nullptr));
        answer(cuStreamDestroy_v2(nullptr));
      }},
-    {"destroyed-event", "cuEventQuery of a destroyed event", "709",
+    // The driver defines no answer: one run got a code, another crashed.
+    {"destroyed-event", "cuEventQuery of a destroyed event", "709 or crash",
      [](Answer& answer) {
        use_device(answer);
        const CUevent event = new_event(answer);

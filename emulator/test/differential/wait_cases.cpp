@@ -83,12 +83,12 @@ const Cases all({
                                             world.busy);
               }),
     // The same three in a stream of their own, which has nothing else to wait for.
-    wait_case("wait-beside-to-host", "pageable copy to the host, beside the kernel", "waits",
+    wait_case("wait-beside-to-host", "pageable copy to the host, beside the kernel", "returns",
               [](World& world) {
                 return cuMemcpyDtoHAsync_v2(world.pageable.data(), world.large, 4096, world.other);
               }),
     wait_case("wait-beside-to-device-large",
-              "pageable copy of 4 MiB to the device, beside the kernel", "waits",
+              "pageable copy of 4 MiB to the device, beside the kernel", "returns",
               [](World& world) {
                 return cuMemcpyHtoDAsync_v2(world.large, world.pageable.data(), 4 << 20,
                                             world.other);
