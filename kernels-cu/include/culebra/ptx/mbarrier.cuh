@@ -191,8 +191,8 @@ __device__ __forceinline__ bool mbarrier_test_wait_parity_shared_b64(
 }
 
 // mbarrier.try_wait.shared::cta.b64 (sm_90): whether the phase of that state is over. A device may
-// let the thread sleep for a while before it answers. An H200 (driver 580) was seen to answer yes,
-// to the only thread, for a phase that waited for bytes still: wait by parity.
+// let the thread sleep for a while before it answers. An H200 (driver 580) was seen to answer yes
+// after complete_tx of half of a phase's bytes, where test_wait said no: wait by parity.
 __device__ __forceinline__ bool mbarrier_try_wait_shared_b64(uint32_t barrier,
                                                              uint64_t state CULEBRA_AND_WHERE) {
 #ifdef CULEBRA_HOST
