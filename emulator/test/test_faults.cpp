@@ -181,6 +181,14 @@ TEST(stack_overflow, {}, "stack overflow: a thread has 65536 bytes") {
   expect_failure(CUDA_ERROR_HARDWARE_STACK_ERROR, "overflow_stack", 1, memory);
 }
 
+// A frame that reaches over the guard page into another thread's stack.
+TEST(stack_overflow_by_one_frame, {}, "stack overflow: a thread has 65536 bytes") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  expect_failure(CUDA_ERROR_HARDWARE_STACK_ERROR, "use_large_frame", 1, memory);
+}
+
 TEST(trap, {}, "__trap() was called") { expect_failure(CUDA_ERROR_LAUNCH_FAILED, "trap", 1); }
 
 TEST(integer_division_by_zero, {}, "integer division by zero") {

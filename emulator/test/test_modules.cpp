@@ -46,6 +46,8 @@ TEST(a_module_comes_from_a_file) {
         functions[1] == function(module, "other_double"));
   RETURNS(1, cuModuleEnumerateFunctions(nullptr, 3, module));
   RETURNS(301, cuModuleLoad(&module, "/no/such/file"));
+  RETURNS(301, cuModuleLoad(&module, "/proc"));
+  RETURNS(301, cuModuleLoad(&module, "/proc/self/mem"));
   RETURNS(1, cuModuleLoad(&module, nullptr));
   RETURNS(1, cuModuleLoad(nullptr, other_path()));
   // A file that is no image.

@@ -242,6 +242,8 @@ extern "C" __attribute__((weak, visibility("default"))) const culebra_emu::Image
   static_assert(culebra_emu::KernelRegistration<&symbol>::kParameterCount ==         \
                     culebra_emu::count_names(#__VA_ARGS__),                          \
                 "CULEBRA_KERNEL(" #symbol ") must name each parameter once");        \
+  static_assert((max_threads) >= 1 && (max_threads) <= 1024,                         \
+                "CULEBRA_KERNEL(" #symbol "): a block has 1 to 1024 threads");       \
   static const culebra_emu::KernelRegistration<&symbol> culebra_emu_kernel_##symbol( \
       #symbol, __BASE_FILE__, max_threads, #__VA_ARGS__);
 

@@ -59,7 +59,11 @@ CUresult read_file(const char* path, std::string& data) {
   if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::ifstream file(path, std::ios::binary);
   if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-  data.assign(std::istreambuf_iterator<char>(file), {});
+  try {
+    data.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {
+    return CUDA_ERROR_FILE_NOT_FOUND;  // a folder, or something else that opens and has no bytes
+  }
   return CUDA_SUCCESS;
 }
 

@@ -231,6 +231,14 @@ CULEBRA_KERNEL(load_vector, 1, address, out)
 extern "C" __global__ void overflow_stack(int* out) { *out = culebra_test::recurse(0); }
 CULEBRA_KERNEL(overflow_stack, 1, out)
 
+// Touches the far end of 120,000 bytes, and no more of them than that.
+extern "C" __global__ void use_large_frame(int* out) {
+  volatile char frame[120'000];
+  frame[0] = 7;
+  *out = frame[0];
+}
+CULEBRA_KERNEL(use_large_frame, 1, out)
+
 extern "C" __global__ void trap() { __trap(); }
 CULEBRA_KERNEL(trap, 1)
 
