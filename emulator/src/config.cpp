@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "driver_names.h"
+
 namespace culebra_emu {
 namespace {
 
@@ -30,6 +32,24 @@ std::uint64_t default_memory() {
   const auto physical = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return std::min(kH200Bytes, physical / 4 * 3);
+}
+
+int devices() {
+  constexpr const char* kName = "CULEBRA_EMU_DEVICES";
+  const std::uint64_t count = number(kName, 1);
+  if (count > 64) reject(kName, std::getenv(kName), "at most 64");
+  return static_cast<int>(count);
+}
+
+std::vector<std::string> missing_functions() {
+  constexpr const char* kName = "CULEBRA_EMU_MISSING";
+  const char* value = std::getenv(kName);
+  if (value == nullptr) return {};
+  std::vector<std::string> names = split(value, ',');
+  for (const std::string& name : names) {
+    if (!is_driver_function(name)) reject(kName, value, "functions of the driver");
+  }
+  return names;
 }
 
 // CULEBRA_EMU_FAULT, and the older words for some of its rules.
@@ -94,7 +114,7 @@ std::vector<std::string> peer_access(int devices) {
 
 Config read() {
   Config config;
-  config.devices = static_cast<int>(std::min<std::uint64_t>(number("CULEBRA_EMU_DEVICES", 1), 64));
+  config.devices = devices();
   config.driver_version = static_cast<int>(number("CULEBRA_EMU_DRIVER_VERSION", 13000));
   config.stub = number("CULEBRA_EMU_STUB", 0) != 0;
   config.report = number("CULEBRA_EMU_REPORT", 0) != 0;
@@ -103,8 +123,7 @@ Config read() {
   config.checks = checks();
   config.shuffle = number("CULEBRA_EMU_SHUFFLE", 0);
   config.timeout_s = number("CULEBRA_EMU_TIMEOUT_S", 0);
-  if (const char* missing = std::getenv("CULEBRA_EMU_MISSING"))
-    config.missing = split(missing, ',');
+  config.missing = missing_functions();
   config.faults = fault_rules();
   config.peer = peer_access(config.devices);
   return config;

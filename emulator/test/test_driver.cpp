@@ -113,6 +113,21 @@ TEST(a_misspelt_switch_is_refused, {"CULEBRA_EMU_DEVICES=two"},
   cuInit(0);
 }
 
+TEST(more_devices_than_there_can_be_are_refused, {"CULEBRA_EMU_DEVICES=65"},
+     "CULEBRA_EMU_DEVICES=65: expected at most 64", 6) {
+  cuInit(0);
+}
+
+TEST(a_missing_function_that_never_was_is_refused, {"CULEBRA_EMU_MISSING=cuMemFree,cuMemFre"},
+     "CULEBRA_EMU_MISSING=cuMemFree,cuMemFre: expected functions of the driver", 6) {
+  cuInit(0);
+}
+
+TEST(a_fault_in_a_function_that_never_was_is_refused, {"CULEBRA_EMU_FAULT=fail:cuMemAlocc:1:2"},
+     "cuMemAlocc", 6) {
+  cuInit(0);
+}
+
 TEST(primary_context_is_counted) {
   RETURNS(0, cuInit(0));
   CUcontext context = nullptr, again = nullptr;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "config.h"
+#include "driver_names.h"
 
 namespace culebra_emu {
 namespace {
@@ -44,7 +45,9 @@ std::optional<FaultRule> parse_rule(const std::vector<std::string>& words) {
   if (name == "fail" && count == 4) {
     const auto at = ordinal(words[2]);
     const auto code = result_code(words[3]);
-    if (at && code) return FaultRule{Kind::kFail, words[1], *at, 0, *code};
+    if (at && code && is_driver_function(words[1])) {
+      return FaultRule{Kind::kFail, words[1], *at, 0, *code};
+    }
   } else if (name == "oom" && count == 2) {
     if (const auto at = ordinal(words[1])) return FaultRule{Kind::kOutOfMemory, {}, *at};
   } else if (name == "budget" && count == 2) {
@@ -70,9 +73,10 @@ std::optional<std::vector<FaultRule>> parse_faults(std::string_view spec, std::s
     const std::vector<std::string> words = split(text, ':');
     const auto rule = words.empty() ? std::nullopt : parse_rule(words);
     if (!rule) {
-      complaint = "\"" + text +
-                  "\" is none of fail:FUNCTION:CALL:CODE, oom:ALLOCATION, budget:BYTES, "
-                  "launch:LAUNCH:CODE, lost:CALL:CODE, slow-kernel:MS, slow-copy:BYTES_PER_SECOND";
+      complaint =
+          "\"" + text +
+          "\" is none of fail:FUNCTION:CALL:CODE (of the driver), oom:ALLOCATION, budget:BYTES, "
+          "launch:LAUNCH:CODE, lost:CALL:CODE, slow-kernel:MS, slow-copy:BYTES_PER_SECOND";
       return std::nullopt;
     }
     rules.push_back(*rule);
