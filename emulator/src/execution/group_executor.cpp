@@ -401,7 +401,7 @@ void* GroupExecutor::static_shared(EmulatedThread& thread, const void* key, std:
     array = layout_.add(key, bytes, align);
     if (array == nullptr) {
       fail(CUDA_ERROR_LAUNCH_FAILED, "the block's static shared memory exceeds " +
-                                         std::to_string(kMaxStaticSharedBytes) + " bytes in " +
+                                         std::to_string(kMaxStaticSharedBytes) + " bytes or " +
                                          std::to_string(SharedLayout::kMaxArrays) + " arrays");
     }
     const std::size_t blocks = thread_count_ / thread.home->thread_count;
