@@ -8,6 +8,7 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #elif defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
@@ -37,6 +38,10 @@ char* FiberStacks::base(std::size_t index) {
 void FiberStacks::trim(std::size_t count) {
   const std::size_t kept = (count + kChunk - 1) / kChunk;
   while (chunks_.size() > kept) {
+#if defined(__SANITIZE_ADDRESS__)
+    // What comes to lie here next is no stack.
+    __asan_unpoison_memory_region(chunks_.back(), kChunk * stride_);
+#endif
     munmap(chunks_.back(), kChunk * stride_);
     chunks_.pop_back();
   }
