@@ -216,6 +216,31 @@ StreamPtr resolve_batch_stream(const char* symbol, CUstream handle, CUresult& re
   return resolve_stream(symbol, handle, result);
 }
 
+// The memory that a batch is about, as the caller names it.
+struct Batch {
+  CUdeviceptr* addresses;
+  std::size_t* sizes;
+  std::size_t count;
+  unsigned long long flags;
+};
+
+// Calls body(stream, ranges) if the stream may take the batch and all of it is managed memory.
+template <class Body>
+CUresult with_batch(const char* symbol, const Batch& batch, CUstream handle, Body body) {
+  return call(symbol, kNeedsInit, [&] {
+    CUresult result = CUDA_SUCCESS;
+    const StreamPtr stream = resolve_batch_stream(symbol, handle, result);
+    if (stream == nullptr) return result;
+    result = refuse_in_capture(*stream);
+    if (result != CUDA_SUCCESS) return result;
+    std::vector<ManagedRange> ranges;
+    if (batch.flags != 0 || !find_ranges(batch.addresses, batch.sizes, batch.count, ranges)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    return body(*stream, ranges);
+  });
+}
+
 }  // namespace
 
 CULEBRA_EMU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes,
@@ -292,60 +317,36 @@ CULEBRA_EMU_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, std:
                                                     std::size_t* first_ranges,
                                                     std::size_t place_count,
                                                     unsigned long long flags, CUstream handle) {
-  return call("cuMemPrefetchBatchAsync", kNeedsInit, [&] {
-    CUresult result = CUDA_SUCCESS;
-    const StreamPtr stream = resolve_batch_stream("cuMemPrefetchBatchAsync", handle, result);
-    if (stream == nullptr) return result;
-    result = refuse_in_capture(*stream);
-    if (result != CUDA_SUCCESS) return result;
-    std::vector<ManagedRange> ranges;
-    if (flags != 0 || !find_ranges(addresses, sizes, count, ranges)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    const Places all = {places, first_ranges, place_count};
-    result = check_places(all, count);
-    if (result == CUDA_SUCCESS) prefetch(ranges, all);
-    return result;
-  });
+  return with_batch("cuMemPrefetchBatchAsync", {addresses, sizes, count, flags}, handle,
+                    [&](Stream&, const std::vector<ManagedRange>& ranges) -> CUresult {
+                      const Places all = {places, first_ranges, place_count};
+                      const CUresult result = check_places(all, count);
+                      if (result == CUDA_SUCCESS) prefetch(ranges, all);
+                      return result;
+                    });
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, std::size_t* sizes,
                                                    std::size_t count, unsigned long long flags,
                                                    CUstream handle) {
-  return call("cuMemDiscardBatchAsync", kNeedsInit, [&] {
-    CUresult result = CUDA_SUCCESS;
-    const StreamPtr stream = resolve_batch_stream("cuMemDiscardBatchAsync", handle, result);
-    if (stream == nullptr) return result;
-    result = refuse_in_capture(*stream);
-    if (result != CUDA_SUCCESS) return result;
-    std::vector<ManagedRange> ranges;
-    if (flags != 0 || !find_ranges(addresses, sizes, count, ranges)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    return discard("cuMemDiscardBatchAsync", *stream, ranges);
-  });
+  return with_batch("cuMemDiscardBatchAsync", {addresses, sizes, count, flags}, handle,
+                    [&](Stream& stream, const std::vector<ManagedRange>& ranges) -> CUresult {
+                      return discard("cuMemDiscardBatchAsync", stream, ranges);
+                    });
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(
     CUdeviceptr* addresses, std::size_t* sizes, std::size_t count, CUmemLocation* places,
     std::size_t* first_ranges, std::size_t place_count, unsigned long long flags, CUstream handle) {
   constexpr const char* kSymbol = "cuMemDiscardAndPrefetchBatchAsync";
-  return call(kSymbol, kNeedsInit, [&] {
-    CUresult result = CUDA_SUCCESS;
-    const StreamPtr stream = resolve_batch_stream(kSymbol, handle, result);
-    if (stream == nullptr) return result;
-    result = refuse_in_capture(*stream);
-    if (result != CUDA_SUCCESS) return result;
-    std::vector<ManagedRange> ranges;
-    if (flags != 0 || !find_ranges(addresses, sizes, count, ranges)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    const Places all = {places, first_ranges, place_count};
-    result = check_places(all, count);
-    if (result != CUDA_SUCCESS) return result;
-    prefetch(ranges, all);
-    return discard(kSymbol, *stream, ranges);
-  });
+  return with_batch(kSymbol, {addresses, sizes, count, flags}, handle,
+                    [&](Stream& stream, const std::vector<ManagedRange>& ranges) -> CUresult {
+                      const Places all = {places, first_ranges, place_count};
+                      CUresult result = check_places(all, count);
+                      if (result != CUDA_SUCCESS) return result;
+                      prefetch(ranges, all);
+                      return discard(kSymbol, stream, ranges);
+                    });
 }
 
 CULEBRA_EMU_EXPORT CUresult cuMemRangeGetAttribute(void* value, std::size_t value_bytes,
