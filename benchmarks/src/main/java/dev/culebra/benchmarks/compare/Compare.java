@@ -6,19 +6,25 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * {@code Compare OLD NEW [--tolerance PERCENT]}: says what got slower beyond the noise.
  *
  * <p>Exit status 0: nothing did. 1: something did. 2: a wrong command line, or a file that cannot
  * be read. 3: nothing is slower, but a result was lost. 4: nothing is known to be slower or lost,
- * but some results vary too much to tell.
+ * but some results are undecided: their intervals are too wide for the tolerance.
  */
 public final class Compare {
   /** Two runs of the same thing differ by this much, by where the compiler happens to put code. */
   private static final double TOLERANCE = 0.05;
+
+  /** What needs no line of its own. */
+  private static final Set<Verdict> UNTOLD =
+      EnumSet.of(Verdict.SAME, Verdict.NEW, Verdict.STILL_FAILED);
 
   private Compare() {}
 
@@ -91,7 +97,7 @@ public final class Compare {
   private static void print(Comparison comparison, double tolerance, PrintStream out) {
     for (Verdict verdict : Verdict.values()) {
       for (Comparison.Line line : comparison.lines()) {
-        if (line.verdict() == verdict && verdict != Verdict.SAME && verdict != Verdict.NEW) {
+        if (line.verdict() == verdict && !UNTOLD.contains(verdict)) {
           out.printf(
               "%-12s %s%s%s%n",
               words(verdict),
@@ -102,12 +108,12 @@ public final class Compare {
       }
     }
     out.printf(
-        "of ours: %d slower by more than %.0f %%, %d faster, %d the same, %d cannot be told, %d lost, %d new%n",
+        "of ours: %d slower by more than %.0f %%, %d faster, %d the same, %d undecided, %d lost, %d new%n",
         comparison.ours(Verdict.SLOWER).size(),
         tolerance * 100,
         comparison.ours(Verdict.FASTER).size(),
         comparison.ours(Verdict.SAME).size(),
-        comparison.ours(Verdict.CANNOT_TELL).size(),
+        comparison.ours(Verdict.UNDECIDED).size(),
         comparison.ours(Verdict.LOST).size(),
         comparison.ours(Verdict.NEW).size());
   }

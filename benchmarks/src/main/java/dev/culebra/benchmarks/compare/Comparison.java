@@ -4,7 +4,6 @@ import dev.culebra.benchmarks.results.Result;
 import dev.culebra.benchmarks.results.Results;
 import dev.culebra.benchmarks.statistics.Interval;
 import dev.culebra.benchmarks.statistics.RatioInterval;
-import dev.culebra.benchmarks.statistics.Samples;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,7 +45,7 @@ final class Comparison {
     Result.Key key = before.key();
     if (before.failure().isPresent()) {
       boolean runsNow = found.filter(after -> after.failure().isEmpty()).isPresent();
-      return new Line(key, runsNow ? Verdict.NEW : Verdict.SAME, null, "did not run before");
+      return new Line(key, runsNow ? Verdict.NEW : Verdict.STILL_FAILED, null, "");
     }
     if (found.isEmpty()) {
       return new Line(key, Verdict.LOST, null, "not there any more");
@@ -83,9 +82,9 @@ final class Comparison {
     if (ratio.high() < 1 / (1 + tolerance)) {
       return Verdict.FASTER;
     }
-    return ratio.width() > Math.max(Samples.NOISY_WIDTH, 2 * tolerance)
-        ? Verdict.CANNOT_TELL
-        : Verdict.SAME;
+    return ratio.low() >= 1 / (1 + tolerance) && ratio.high() <= 1 + tolerance
+        ? Verdict.SAME
+        : Verdict.UNDECIDED;
   }
 
   List<Line> lines() {
@@ -105,7 +104,10 @@ final class Comparison {
         : !key.who().equals("C") && !key.who().endsWith(" C") && !key.section().equals("ceilings");
   }
 
-  /** 1 if something of ours is slower, else 3 if something was lost, else 4 if noise hides it. */
+  /**
+   * 1 if something of ours is slower, else 3 if something was lost, else 4 if something is
+   * undecided.
+   */
   int status() {
     if (!ours(Verdict.SLOWER).isEmpty()) {
       return 1;
@@ -113,6 +115,6 @@ final class Comparison {
     if (!ours(Verdict.LOST).isEmpty()) {
       return 3;
     }
-    return ours(Verdict.CANNOT_TELL).isEmpty() ? 0 : 4;
+    return ours(Verdict.UNDECIDED).isEmpty() ? 0 : 4;
   }
 }

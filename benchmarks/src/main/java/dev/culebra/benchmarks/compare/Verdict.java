@@ -6,12 +6,14 @@ enum Verdict {
   SLOWER,
   /** The whole interval of new/old is below the tolerance. */
   FASTER,
-  /** The whole interval lies within the tolerance, or reaches only a little beyond it. */
+  /** The whole interval of new/old lies within the tolerance, to either side. */
   SAME,
-  /** The interval is too wide to tell. */
-  CANNOT_TELL,
+  /** The interval reaches over an end of the tolerance: more samples, or a quieter machine. */
+  UNDECIDED,
   /** It was there, and is not any more; or it failed. */
   LOST,
   /** It was not there before. */
-  NEW
+  NEW,
+  /** It did not run before, and does not now. */
+  STILL_FAILED
 }

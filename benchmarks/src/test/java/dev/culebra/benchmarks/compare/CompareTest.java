@@ -89,7 +89,7 @@ class CompareTest {
 
   @Test
   void slowerWithinTheToleranceIsNotSlower() throws Exception {
-    assertEquals(0, compare(old, result(KERNEL, 103, 0.02, 2)));
+    assertEquals(0, compare(old, result(KERNEL, 102, 0.01, 2)));
     assertEquals(
         1,
         run(
@@ -102,7 +102,44 @@ class CompareTest {
   @Test
   void noiseIsNotCalledTheSame() throws Exception {
     assertEquals(4, compare(old, result(KERNEL, 105, 0.6, 2)));
-    assertSaid("cannot tell");
+    assertSaid("undecided    kernels: softmax (Culebra online): 1.");
+    assertSaid("0 the same, 1 undecided");
+  }
+
+  /**
+   * The whole interval has to lie within the tolerance: 4 % slower, give or take 3, is not known.
+   */
+  @Test
+  void anIntervalOverAnEndOfTheToleranceIsUndecided() throws Exception {
+    assertEquals(4, compare(old, result(KERNEL, 104, 0.05, 2)));
+    assertSaid("0 the same, 1 undecided");
+    out.reset();
+    assertEquals(4, compare(old, result(KERNEL, 96, 0.05, 2)));
+    assertSaid("0 the same, 1 undecided");
+    out.reset();
+    // The same two files, judged by a tolerance that the interval fits into.
+    String[] files = {folder.resolve("old.json").toString(), folder.resolve("new.json").toString()};
+    assertEquals(0, run(files[0], files[1], "--tolerance", "15"));
+    assertSaid("1 the same, 0 undecided");
+  }
+
+  @Test
+  void whatIsSlowerIsToldBeforeWhatIsUndecided() throws Exception {
+    Result noisy = result(TORCH, 100, 0.6, 3);
+    Result other = result(new Result.Key("kernels", "sum", "Culebra"), 100, 0.6, 3);
+    assertEquals(
+        1,
+        run(
+            file("old.json", old, noisy, other).toString(),
+            file("new.json", result(KERNEL, 110, 0.02, 2), noisy, other).toString()));
+    assertSaid("of ours: 1 slower by more than 5 %, 0 faster, 0 the same, 1 undecided");
+  }
+
+  @Test
+  void whatNeverRanIsNotCalledTheSame() throws Exception {
+    Result failed = Result.failed(KERNEL, "us", "no such kernel");
+    assertEquals(0, compare(failed, failed));
+    assertSaid("0 the same, 0 undecided, 0 lost, 0 new");
   }
 
   @Test
