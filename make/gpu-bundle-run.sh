@@ -52,13 +52,16 @@ run_tests() {
   return "$status"
 }
 
+suite() {
+  "$java" $quiet -Xmx8g --enable-native-access=ALL-UNNAMED "-Dculebra.bench.native=$here/native" \
+    "-Dculebra.torch_peer=$here/bench/torch_peer.py" -cp "$(class_path lib bench)" dev.culebra.benchmarks.Suite "$@"
+}
+
 run_bench() {
   with_test_root
   CULEBRA_COMMIT=$(sed -n 's/^commit *//p' "$here/BUNDLE")
   export CULEBRA_COMMIT
-  "$java" $quiet -Xmx8g --enable-native-access=ALL-UNNAMED "-Dculebra.bench.native=$here/native" \
-    "-Dculebra.torch_peer=$here/bench/torch_peer.py" \
-    -cp "$(class_path lib bench)" dev.culebra.benchmarks.Suite --out "$OUT/bench.json" "$@"
+  suite --out "$OUT/bench.json" "$@"
 }
 
 run_sanitize() {
@@ -112,10 +115,11 @@ case $command in
 usage: run info           the driver and the devices it finds
        run demo [...]     next-character prediction on the device
        run test [...]     the Java tests on the device (options of JUnit's console launcher)
-       run bench [...]    kernels and calls, beside C, JNI peers, the device's ceilings, and torch if it is here: about 6
-                          minutes, the most important first; a run that was cut goes on when started again (--full for
-                          all types and more rounds; --only pairs,ceilings,kernels,calls,driver,threads,collectors;
-                          --out FILE; --python COMMAND; --smoke for tiny sizes)
+       run bench [...]    kernels and calls, beside C, JNI peers, the device's ceilings, and torch if it is here: at most
+                          200 seconds, of which each section gets its share (--seconds N; 0: no limit); a run that was
+                          cut goes on when started again (--full for all types and more rounds; --out FILE;
+                          --only $(suite --list-sections);
+                          --python COMMAND; --smoke for tiny sizes)
        run sanitize       compute-sanitizer's four tools over the C++ runner of the same kernels
        run differential   what the driver answers to good and bad calls, beside what is recorded (--only TEXT)
        run cli ...        the culebra command

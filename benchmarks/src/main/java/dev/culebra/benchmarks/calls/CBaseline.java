@@ -88,6 +88,25 @@ final class CBaseline implements AutoCloseable {
                 (long) LaunchTarget.SYNC_EVERY));
   }
 
+  /** The function that is launched, for who else launches it. */
+  MemorySegment function() {
+    return MemorySegment.ofAddress(function);
+  }
+
+  MemorySegment stream() {
+    return MemorySegment.ofAddress(stream);
+  }
+
+  /** The addresses of its arguments. */
+  MemorySegment parameters() {
+    return parameters;
+  }
+
+  /** Waits for what was launched into {@link #stream}. */
+  void synchronize() {
+    Driver.streamSynchronize(stream);
+  }
+
   @Override
   public void close() {
     Driver.streamDestroy(stream);

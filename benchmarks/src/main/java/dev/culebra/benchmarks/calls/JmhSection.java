@@ -32,24 +32,35 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * that what drifts on a machine meets all of them.
  */
 final class JmhSection implements Section {
+  /** Far above what an iteration takes: what has not ended by then hangs, and is interrupted. */
+  private static final TimeValue MOST = TimeValue.minutes(1);
+
   private static final String ALLOCATED = "gc.alloc.rate.norm";
 
   private final String name;
   private final List<JmhCase> cases;
   private final int shortRounds;
+  private final double usualSeconds;
 
   /**
    * @param shortRounds forks of each benchmark in a short run
+   * @param usualSeconds what a short run takes at least: one of those forks of each
    */
-  JmhSection(String name, List<JmhCase> cases, int shortRounds) {
+  JmhSection(String name, List<JmhCase> cases, int shortRounds, double usualSeconds) {
     this.name = name;
     this.cases = cases;
     this.shortRounds = shortRounds;
+    this.usualSeconds = usualSeconds;
   }
 
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public double usualSeconds() {
+    return usualSeconds;
   }
 
   @Override
@@ -63,12 +74,13 @@ final class JmhSection implements Section {
                 || earlier.get().number("rounds").orElse(0.0) >= round)) {
           continue;
         }
+        if (session.allowance().isUsedUp()) {
+          return;
+        }
         try {
           Result result = add(earlier, run(session, each, round), each, round, rounds);
           session.results().put(result);
-          if (round == rounds) {
-            print(result);
-          }
+          print(result);
         } catch (RunnerException | IllegalStateException e) {
           session.failed(name, each.problem(), each.who(), "ns", Session.reason(e));
         }
@@ -78,8 +90,8 @@ final class JmhSection implements Section {
 
   private RunResult run(Session session, JmhCase each, int round)
       throws RunnerException, IOException {
-    TimeValue warmUp = TimeValue.milliseconds(session.scale().pick(20, 100, 1000));
-    TimeValue time = TimeValue.milliseconds(session.scale().pick(20, 100, 1000));
+    TimeValue warmUp = TimeValue.milliseconds(session.scale().pick(20, 50, 1000));
+    TimeValue time = TimeValue.milliseconds(session.scale().pick(20, 50, 1000));
     Path folder = session.folder("jmh");
     Files.createDirectories(folder);
     String file =
@@ -94,6 +106,7 @@ final class JmhSection implements Section {
             .measurementIterations(session.scale().pick(2, 5, 5))
             .measurementTime(time)
             .forks(1)
+            .timeout(MOST)
             .shouldFailOnError(true)
             .resultFormat(ResultFormatType.JSON)
             .result(folder.resolve(file).toString())

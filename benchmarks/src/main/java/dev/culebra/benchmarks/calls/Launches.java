@@ -2,6 +2,8 @@ package dev.culebra.benchmarks.calls;
 
 import dev.culebra.Device;
 import dev.culebra.bindings.Driver;
+import dev.culebra.generated.cuda_h;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -52,6 +54,7 @@ public class Launches {
   @TearDown(Level.Iteration)
   public void close() {
     fill.synchronize();
+    baseline.synchronize();
     fill.requireFilled("the benchmark");
     baseline.close();
     fill.close();
@@ -69,6 +72,29 @@ public class Launches {
   @OperationsPerInvocation(LaunchTarget.SYNC_EVERY)
   public void c() throws Throwable {
     baseline.launch(LaunchTarget.SYNC_EVERY);
+  }
+
+  /** The generated class, as a user of it would call it: what C gets, in segments. */
+  @Benchmark
+  public void generatedClass() {
+    Driver.check(
+        "cuLaunchKernel",
+        cuda_h.cuLaunchKernel(
+            baseline.function(),
+            1,
+            1,
+            1,
+            LaunchTarget.BLOCK_THREADS,
+            1,
+            1,
+            0,
+            baseline.stream(),
+            baseline.parameters(),
+            MemorySegment.NULL));
+    if (++launched == LaunchTarget.SYNC_EVERY) {
+      launched = 0;
+      baseline.synchronize();
+    }
   }
 
   /** Prepared once: what our operations do. */

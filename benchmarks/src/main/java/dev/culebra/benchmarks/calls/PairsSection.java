@@ -21,6 +21,11 @@ public final class PairsSection implements Section {
   }
 
   @Override
+  public double usualSeconds() {
+    return 40;
+  }
+
+  @Override
   public void measure(Session session) throws IOException {
     // A sample is some milliseconds: far above the clock's grain, short against what disturbs a
     // machine.
@@ -28,7 +33,7 @@ public final class PairsSection implements Section {
         new PairedCalls(
             session,
             session.scale().pick(4, 60, 120),
-            session.scale().pick(20_000_000L, 1_000_000_000L, 1_500_000_000L));
+            session.scale().pick(20_000_000L, 600_000_000L, 1_500_000_000L));
     // The emulator needs 10 times as long as a GPU for a launch, all of it its own.
     int launches = session.isEmulated() ? 20 : 4 * LaunchTarget.SYNC_EVERY;
     int getCurrentCalls = session.scale().pick(10_000, 500_000, 500_000);
@@ -38,6 +43,9 @@ public final class PairsSection implements Section {
         String who = contender.name();
         if (session.has(NAME, GET_CURRENT, who) && session.has(NAME, LAUNCH, who)) {
           continue;
+        }
+        if (session.allowance().isUsedUp()) {
+          break;
         }
         try (contender) {
           contender.open(fill.target());

@@ -18,6 +18,11 @@ public final class CeilingSection implements Section {
     return Ceilings.SECTION;
   }
 
+  @Override
+  public double usualSeconds() {
+    return 8;
+  }
+
   /** Makes one ready. */
   @FunctionalInterface
   private interface Opener {
@@ -44,6 +49,9 @@ public final class CeilingSection implements Section {
         if (session.has(Ceilings.SECTION, each.getKey(), Ceilings.WHO)) {
           continue;
         }
+        if (session.allowance().isUsedUp()) {
+          break;
+        }
         try (Ceiling ceiling = each.getValue().open(context, stream)) {
           measure(session, context, stream, ceiling);
         } catch (RuntimeException e) {
@@ -66,7 +74,7 @@ public final class CeilingSection implements Section {
   private static void measure(Session session, Context context, Stream stream, Ceiling ceiling)
       throws IOException {
     EventTimer timer = new EventTimer(context, stream);
-    int samples = Extent.rounds(session.scale()) * Extent.samples(session.scale());
+    int samples = Extent.turns(session.scale());
     ceiling.poison();
     int repeats = session.isEmulated() ? 1 : timer.repeats(ceiling::launch);
     double[] micros = timer.microseconds(samples, repeats, ceiling::launch);

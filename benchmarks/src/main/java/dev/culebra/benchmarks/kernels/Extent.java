@@ -16,13 +16,11 @@ enum Extent {
     return session.isEmulated() ? TINY : session.scale().pick(TINY, USUAL, ALL);
   }
 
-  /** How many turns each contender gets. */
-  static int rounds(Scale scale) {
-    return scale.pick(2, 6, 10);
-  }
-
-  /** Samples of a turn. */
-  static int samples(Scale scale) {
-    return scale.pick(2, 6, 10);
+  /**
+   * How many turns each contender gets, a sample each: a contender's n-th and a peer's n-th are a
+   * pair, of which a claim needs 30.
+   */
+  static int turns(Scale scale) {
+    return scale.pick(4, 36, 100);
   }
 }

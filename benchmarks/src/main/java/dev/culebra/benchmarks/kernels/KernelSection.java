@@ -31,6 +31,11 @@ public final class KernelSection implements Section {
   }
 
   @Override
+  public double usualSeconds() {
+    return 120;
+  }
+
+  @Override
   public void measure(Session session) throws IOException {
     Extent extent = Extent.of(session);
     Ceilings ceilings = new Ceilings(session);
@@ -44,6 +49,9 @@ public final class KernelSection implements Section {
         for (Problem problem : operation.problems(extent)) {
           if (isDone(session, problem, torch)) {
             continue;
+          }
+          if (session.allowance().isUsedUp()) {
+            return;
           }
           try {
             ProblemRun.measure(session, problem, context, stream, torch, ceilings, l2Bytes);

@@ -17,7 +17,8 @@ import java.util.Map;
  * @param flops floating point operations
  * @param ceiling the ceiling that bounds it, by its name in the section of ceilings
  * @param implementations of ours
- * @param check whether an output is right
+ * @param check how far an output is from what is right
+ * @param allowedError how far that may be, also for the peer
  * @param peer what the peer is asked, without an entry {@code op} if there is none
  */
 record Problem(
@@ -31,6 +32,7 @@ record Problem(
     String ceiling,
     List<Implementation> implementations,
     Check check,
+    double allowedError,
     Map<String, Object> peer) {
 
   /** One of ours. */
@@ -58,12 +60,20 @@ record Problem(
    * What a check found.
    *
    * @param error the largest error, in the measure of the operation
-   * @param allowed how large it may be
    * @param elements how many elements of outputs were compared
    */
-  record Verdict(double error, double allowed, long elements) {
-    boolean isRight() {
-      return error <= allowed;
+  record Verdict(double error, long elements) {}
+
+  /**
+   * Refuses a result that is too far off, whoever's it is: what computes something else is no
+   * contender. An error that is not a number is beyond every bound.
+   *
+   * @throws IllegalStateException if it is
+   */
+  void requireRight(double error) {
+    if (!(error <= allowedError)) {
+      throw new IllegalStateException(
+          "the result is wrong: error %.3g, allowed %.3g".formatted(error, allowedError));
     }
   }
 

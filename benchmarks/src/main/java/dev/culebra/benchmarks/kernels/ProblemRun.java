@@ -99,11 +99,12 @@ final class ProblemRun {
     }
     openPeer(torch).ifPresent(contenders::add);
 
-    int rounds = Extent.rounds(session.scale());
+    int rounds = Extent.turns(session.scale());
     for (int round = 0; round < rounds && !contenders.isEmpty(); round++) {
       boolean last = round == rounds - 1;
       List<Turns> out = new ArrayList<>();
-      for (Turns turns : contenders) {
+      // Back and forth: of each pair either goes first in turn.
+      for (Turns turns : round % 2 == 0 ? contenders : contenders.reversed()) {
         try {
           take(turns, torch, last);
         } catch (RuntimeException e) {
@@ -145,12 +146,10 @@ final class ProblemRun {
     }
   }
 
-  /** At least so many that the samples of one turn use every set. */
+  /** At least so many that the sample of one turn uses every set. */
   private int repeats(Turns turns) {
-    int samples = Extent.samples(session.scale());
-    int toUseAll = Math.ceilDiv(sets.count(), samples);
     int longEnough = session.isEmulated() ? 1 : timer.repeats(() -> enqueue(turns));
-    return Math.max(longEnough, toUseAll);
+    return Math.max(longEnough, sets.count());
   }
 
   private Optional<Turns> openPeer(TorchPeer torch) throws IOException {
@@ -176,16 +175,13 @@ final class ProblemRun {
   }
 
   private void take(Turns turns, TorchPeer torch, boolean last) throws IOException {
-    int samples = Extent.samples(session.scale());
     if (turns.call.isEmpty()) {
-      turns.details.putAll(torch.take(problem, samples, turns.micros));
+      turns.micros.add(last ? torch.takeAndProve(problem, turns.details) : torch.take());
       return;
     }
     next = 0;
     sets.poison();
-    for (double micros : timer.microseconds(samples, turns.repeats, () -> enqueue(turns))) {
-      turns.micros.add(micros);
-    }
+    turns.micros.add(timer.microseconds(1, turns.repeats, () -> enqueue(turns))[0]);
     if (last) {
       prove(turns);
     }
@@ -202,13 +198,9 @@ final class ProblemRun {
       return;
     }
     Verdict verdict = problem.check().judge(sets.reader(looked));
-    if (!verdict.isRight()) {
-      throw new IllegalStateException(
-          "the result is wrong: error %.3g, allowed %.3g"
-              .formatted(verdict.error(), verdict.allowed()));
-    }
+    problem.requireRight(verdict.error());
     turns.details.put("error", verdict.error());
-    turns.details.put("allowed_error", verdict.allowed());
+    turns.details.put("allowed_error", problem.allowedError());
     turns.details.put("checked_elements", verdict.elements());
   }
 
@@ -244,6 +236,7 @@ final class ProblemRun {
     details.put("bytes", problem.bytes());
     details.put("flops", problem.flops());
     details.put("ceiling", problem.ceiling());
+    details.put("turns", micros.length);
     details.putAll(turns.details);
     if (!session.isEmulated()) {
       ceilings.impossible(problem, seconds).ifPresent(reason -> details.put("implausible", reason));

@@ -74,7 +74,14 @@ final class ReductionOperation implements Operation {
                 "culebra_reduce_%s_%s".formatted(op == Op.MAX ? "max" : "sum", type.symbol()),
                 context -> open(context, op, all))),
         reader -> all ? judgeAll(reader, op, length) : judgeRows(reader, op, rows, length),
-        Map.of("op", name, "type", type.symbol(), "rows", rows, "length", length, "axis", axis));
+        allowed(op),
+        Map.of(
+            "op", name,
+            "type", type.symbol(),
+            "rows", rows,
+            "length", length,
+            "axis", axis,
+            "checked_rows", all ? new long[0] : RowCheck.sampled(rows, length)));
   }
 
   private static Problem.Call open(Context context, Op op, boolean all) {
@@ -96,7 +103,7 @@ final class ReductionOperation implements Operation {
           case MEAN -> Math.abs(actual * length - totals.sum()) / totals.magnitudes();
           default -> Math.abs(actual - totals.sum()) / totals.magnitudes();
         };
-    return new Verdict(error, allowed(op), 1);
+    return new Verdict(error, 1);
   }
 
   private static Verdict judgeRows(Reader reader, Op op, long rows, long length) {
@@ -115,8 +122,7 @@ final class ReductionOperation implements Operation {
             case MEAN -> error * length / magnitudes;
             default -> error / magnitudes;
           };
-        },
-        allowed(op));
+        });
   }
 
   /** A maximum is exact; a compensated sum is off by its roundings to single precision. */

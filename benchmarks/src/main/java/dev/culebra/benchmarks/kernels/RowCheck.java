@@ -27,16 +27,8 @@ final class RowCheck {
       int length,
       int outLength,
       Function<double[], double[]> truth,
-      RowError error,
-      double allowed) {
-    int looked = (int) Math.min(rows, Math.clamp(ELEMENTS / length, 2, ROWS));
-    long[] sampled =
-        IntStream.range(0, looked)
-            .mapToLong(i -> new SplittableRandom(i * 31L + rows).nextLong(rows))
-            .toArray();
-    // Where a wrong bound shows.
-    sampled[0] = 0;
-    sampled[looked - 1] = rows - 1;
+      RowError error) {
+    long[] sampled = sampled(rows, length);
     double worst = 0;
     for (long row : sampled) {
       double[] input = reader.input(0, row * length, length);
@@ -44,7 +36,23 @@ final class RowCheck {
       double[] actual = reader.output(0, row * outLength, outLength);
       worst = Math.max(worst, error.of(actual, truth.apply(input), input));
     }
-    return new Verdict(worst, allowed, (long) looked * outLength);
+    return new Verdict(worst, (long) sampled.length * outLength);
+  }
+
+  /**
+   * The rows to look at: the first and the last, where a wrong bound shows, and some between.
+   *
+   * @param length elements of a row
+   */
+  static long[] sampled(long rows, long length) {
+    int looked = (int) Math.min(rows, Math.clamp(ELEMENTS / length, 2, ROWS));
+    long[] sampled =
+        IntStream.range(0, looked)
+            .mapToLong(i -> new SplittableRandom(i * 31L + rows).nextLong(rows))
+            .toArray();
+    sampled[0] = 0;
+    sampled[looked - 1] = rows - 1;
+    return sampled;
   }
 
   /** How far a row of a result is off. */

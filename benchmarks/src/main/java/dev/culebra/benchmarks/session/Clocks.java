@@ -1,13 +1,12 @@
 package dev.culebra.benchmarks.session;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /** The state of a GPU as {@code nvidia-smi} tells it, where that is installed. */
 final class Clocks {
@@ -31,19 +30,18 @@ final class Clocks {
    */
   static Optional<Map<String, String>> now(String device, String before) {
     try {
-      Process process =
-          new ProcessBuilder(
+      Command.Outcome outcome =
+          Command.run(
+              List.of(
                   "nvidia-smi",
                   "--id=" + device,
                   "--query-gpu=" + String.join(",", FIELDS),
-                  "--format=csv,noheader")
-              .redirectErrorStream(true)
-              .start();
-      String line = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (!process.waitFor(10, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                  "--format=csv,noheader"),
+              Duration.ofSeconds(10));
+      if (!outcome.isGood()) {
         return Optional.empty();
       }
-      List<String> values = List.of(line.strip().split(", *"));
+      List<String> values = List.of(outcome.output().strip().split(", *"));
       if (values.size() != FIELDS.size()) {
         return Optional.empty();
       }

@@ -6,8 +6,15 @@ public interface Section {
   String name();
 
   /**
+   * What it takes in a short run on a machine with a GPU, in seconds, with something to spare: its
+   * share of a run whose time is limited.
+   */
+  double usualSeconds();
+
+  /**
    * Measures what the file of results does not have yet, and puts each result there as soon as it
-   * is known. A contender that fails is a result too.
+   * is known. A contender that fails is a result too. Stops where {@link Allowance#isUsedUp} says
+   * so.
    *
    * @throws Exception if nothing more can be measured
    */

@@ -13,8 +13,9 @@ import java.util.Objects;
  * @param results where results go
  * @param scale how much is measured
  * @param device what runs the kernels
+ * @param allowance how long each section may go on
  */
-public record Session(ResultsFile results, Scale scale, Device device) {
+public record Session(ResultsFile results, Scale scale, Device device, Allowance allowance) {
   /** The name by which the emulator says what it is. */
   private static final String EMULATOR = "Culebra emulator (CPU)";
 
@@ -23,7 +24,8 @@ public record Session(ResultsFile results, Scale scale, Device device) {
     return isEmulator(device);
   }
 
-  static boolean isEmulator(Device device) {
+  /** Whether a device is no GPU. */
+  public static boolean isEmulator(Device device) {
     return device.name().equals(EMULATOR);
   }
 

@@ -1,24 +1,28 @@
 package dev.culebra.benchmarks.start;
 
 import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.session.Command;
 import dev.culebra.benchmarks.session.NativeFolder;
 import dev.culebra.benchmarks.session.Section;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.benchmarks.statistics.Interval;
 import dev.culebra.bindings.Driver;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.Optional;
 
 /** Processes from their start to their end, in turns. */
 public final class StartSection implements Section {
   private static final String NAME = "start";
+
+  /** Far above what a start takes: what has not ended by then hangs. */
+  private static final Duration MOST = Duration.ofMinutes(1);
 
   /** What may be kept from one start to the next. */
   private enum Kept {
@@ -38,18 +42,14 @@ public final class StartSection implements Section {
     }
   }
 
-  /** A way to start, and its times so far. */
-  private static final class Start {
-    final String problem;
-    final String who;
-    final List<String> command;
-    final double[] millis;
-
-    Start(String problem, String who, List<String> command, int samples) {
-      this.problem = problem;
-      this.who = who;
-      this.command = command;
-      this.millis = new double[samples];
+  /**
+   * A way to start.
+   *
+   * @param command what is timed
+   */
+  private record Start(String problem, String who, List<String> command) {
+    Result.Key key() {
+      return new Result.Key(NAME, problem, who);
     }
   }
 
@@ -59,93 +59,133 @@ public final class StartSection implements Section {
   }
 
   @Override
+  public double usualSeconds() {
+    return 36;
+  }
+
+  @Override
   public void measure(Session session) throws IOException, InterruptedException {
-    int samples = session.scale().pick(2, 8, 30);
+    int rounds = session.scale().pick(2, 8, 30);
     Path folder = Files.createTempDirectory("culebra-start");
     List<Start> starts = new ArrayList<>();
     try {
-      add(session, starts, "context, and back", "C", cCommand(), samples);
+      add(session, rounds, starts, new Start("context, and back", "C", cCommand()));
       for (String what : List.of("nothing", "context", "launch")) {
         for (Kept kept : Kept.values()) {
-          String problem =
-              switch (what) {
-                case "nothing" -> "an empty main";
-                case "context" -> "context, and back";
-                default -> "first launch";
-              };
-          String who = "Java, " + kept.label;
-          if (session.has(NAME, problem, who)) {
+          Path cache = folder.resolve(what + "-" + kept);
+          Start start =
+              new Start(
+                  problem(what),
+                  "Java, " + kept.label,
+                  java(kept.using.isEmpty() ? "" : kept.using + cache, what));
+          if (isDone(session, start, rounds)) {
             continue;
           }
-          Path cache = folder.resolve(what + "-" + kept);
+          if (session.allowance().isUsedUp()) {
+            break;
+          }
           if (!kept.making.isEmpty()) {
-            String problemOfMaking = run(java(kept.making + cache, what));
+            String problemOfMaking = problemOf(java(kept.making + cache, what));
             if (!Files.exists(cache)) {
-              session.failed(NAME, problem, who, "ms", "not made: " + problemOfMaking);
+              failed(session, start, "not made: " + problemOfMaking);
               continue;
             }
           }
-          add(
-              session,
-              starts,
-              problem,
-              who,
-              java(kept.using.isEmpty() ? "" : kept.using + cache, what),
-              samples);
+          add(session, rounds, starts, start);
         }
       }
-      measure(session, starts, samples);
+      measure(session, starts, rounds);
     } finally {
       delete(folder);
     }
   }
 
-  private static void add(
-      Session session,
-      List<Start> starts,
-      String problem,
-      String who,
-      List<String> command,
-      int samples)
+  private static String problem(String what) {
+    return switch (what) {
+      case "nothing" -> "an empty main";
+      case "context" -> "context, and back";
+      default -> "first launch";
+    };
+  }
+
+  private static void add(Session session, int rounds, List<Start> starts, Start start)
       throws IOException, InterruptedException {
-    if (session.has(NAME, problem, who)) {
+    if (isDone(session, start, rounds)) {
       return;
     }
-    String failure = run(command); // fills the file cache as well
+    String failure = problemOf(start.command); // fills the file cache as well
     if (failure.isEmpty()) {
-      starts.add(new Start(problem, who, command, samples));
+      starts.add(start);
     } else {
-      session.failed(NAME, problem, who, "ms", failure);
+      failed(session, start, failure);
     }
   }
 
-  private static void measure(Session session, List<Start> starts, int samples)
+  private static boolean isDone(Session session, Start start, int rounds) {
+    return session
+        .results()
+        .find(start.key())
+        .filter(result -> result.failure().isPresent() || result.samples().length >= rounds)
+        .isPresent();
+  }
+
+  private static void failed(Session session, Start start, String reason) throws IOException {
+    session.failed(NAME, start.problem, start.who, "ms", reason);
+  }
+
+  private static void measure(Session session, List<Start> starts, int rounds)
       throws IOException, InterruptedException {
-    for (int i = 0; i < samples; i++) {
-      for (Start start : starts) {
-        long begin = System.nanoTime();
-        String failure = run(start.command);
-        start.millis[i] = (System.nanoTime() - begin) / 1e6;
-        if (!failure.isEmpty()) {
-          throw new IllegalStateException(start.who + " failed at its next start: " + failure);
+    List<Start> left = new ArrayList<>(starts);
+    while (true) {
+      left.removeIf(start -> isDone(session, start, rounds));
+      if (left.isEmpty() || session.allowance().isUsedUp()) {
+        break;
+      }
+      for (Start start : left) {
+        Command.Outcome outcome = Command.run(start.command, MOST);
+        if (outcome.isGood()) {
+          session.results().put(plus(session, start, outcome.nanos() / 1e6, rounds));
+        } else {
+          failed(session, start, problem(outcome));
         }
       }
     }
     for (Start start : starts) {
-      Map<String, Object> details = new LinkedHashMap<>();
-      details.put("group", start.problem);
-      details.put(
-          "vm_options",
-          String.join(" ", start.command.stream().filter(each -> each.startsWith("-XX")).toList())
-              .replaceAll("=\\S*/", "="));
-      Result result =
-          Result.of(new Result.Key(NAME, start.problem, start.who), "ms", start.millis, details);
-      session.results().put(result);
-      Interval interval = result.interval();
-      System.out.printf(
-          "%-20s %-28s %8.1f ms [%.1f, %.1f]%n",
-          start.problem, start.who, interval.median(), interval.low(), interval.high());
+      session
+          .results()
+          .find(start.key())
+          .filter(result -> result.failure().isEmpty())
+          .ifPresent(StartSection::print);
     }
+  }
+
+  /** The result with one more start. */
+  private static Result plus(Session session, Start start, double millis, int rounds) {
+    Optional<Result> earlier = session.results().find(start.key());
+    if (earlier.isPresent()) {
+      Result result = earlier.get();
+      return result.plus(millis).with("rounds", result.samples().length + 1);
+    }
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("group", start.problem);
+    details.put(
+        "vm_options",
+        String.join(" ", start.command.stream().filter(each -> each.startsWith("-XX")).toList())
+            .replaceAll("=\\S*/", "="));
+    details.put("rounds", 1);
+    details.put("rounds_wanted", rounds);
+    return Result.of(start.key(), "ms", new double[] {millis}, details);
+  }
+
+  private static void print(Result result) {
+    Interval interval = result.interval();
+    System.out.printf(
+        "%-20s %-28s %8.1f ms [%.1f, %.1f]%n",
+        result.key().problem(),
+        result.key().who(),
+        interval.median(),
+        interval.low(),
+        interval.high());
   }
 
   private static List<String> cCommand() {
@@ -169,16 +209,17 @@ public final class StartSection implements Section {
   }
 
   /** What went wrong; nothing if nothing did. */
-  private static String run(List<String> command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    if (!process.waitFor(1, TimeUnit.MINUTES)) {
-      process.destroyForcibly();
-      return "it did not end";
+  private static String problemOf(List<String> command) throws IOException, InterruptedException {
+    return problem(Command.run(command, MOST));
+  }
+
+  private static String problem(Command.Outcome outcome) {
+    if (outcome.isGood()) {
+      return "";
     }
-    return process.exitValue() == 0
-        ? ""
-        : "status " + process.exitValue() + ": " + said.lines().findFirst().orElse("");
+    return outcome.ended()
+        ? "status " + outcome.status() + ": " + outcome.output().lines().findFirst().orElse("")
+        : "it had not ended after " + MOST.toSeconds() + " s";
   }
 
   private static void delete(Path folder) throws IOException {
