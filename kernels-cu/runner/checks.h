@@ -102,6 +102,7 @@ bool same_bits(const T& a, const T& b) {
 
 void check_softmax(Bench& bench);
 void check_reduce(Bench& bench);
+void check_topk(Bench& bench);
 void check_selftest(Bench& bench);
 void check_ptx(Bench& bench);
 

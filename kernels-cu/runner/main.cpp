@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     if (wanted("ptx", false)) runner::check_ptx(bench);
     if (wanted("reduce", true)) runner::check_reduce(bench);
     if (wanted("softmax", true)) runner::check_softmax(bench);
+    if (wanted("topk", true)) runner::check_topk(bench);
     std::printf("kernel runner: %ld passed, %ld failed\n", bench.passed(), bench.failed());
     return bench.failed() == 0 ? 0 : 1;
   } catch (const std::exception& e) {

@@ -1,0 +1,149 @@
+// What a thread holds of a row at a time: several packs of 16 bytes, all asked for before the first
+// is used, and kept as they were read (16-bit elements two in a register).
+#pragma once
+
+#include "culebra/platform.cuh"
+#include "culebra/ptx.cuh"
+#include "culebra/types.cuh"
+#include "culebra/vec.cuh"
+
+namespace culebra {
+
+// A register of elements.
+template <class T>
+struct Word;
+
+template <>
+struct Word<f32> {
+  static constexpr uint32_t kSign = 0x80000000u;
+  static constexpr uint32_t kLowest = 0xff800000u;  // -inf
+  static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
+    return __float_as_uint(ptx::max_NaN_f32(__uint_as_float(a), __uint_as_float(b)));
+  }
+  static __device__ __forceinline__ float value(uint32_t word, int) {
+    return __uint_as_float(word);
+  }
+};
+
+template <>
+struct Word<bf16> {
+  static constexpr uint32_t kSign = 0x80008000u;
+  static constexpr uint32_t kLowest = 0xff80ff80u;
+  static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
+    return ptx::max_NaN_bf16x2(a, b);
+  }
+  static __device__ __forceinline__ float value(uint32_t word, int half) {
+    return __uint_as_float(half == 0 ? word << 16 : word & 0xffff0000u);
+  }
+};
+
+template <>
+struct Word<f16> {
+  static constexpr uint32_t kSign = 0x80008000u;
+  static constexpr uint32_t kLowest = 0xfc00fc00u;
+  static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
+    return ptx::max_NaN_f16x2(a, b);
+  }
+  static __device__ __forceinline__ float value(uint32_t word, int half) {
+    const uint16_t bits = static_cast<uint16_t>(half == 0 ? word : word >> 16);
+    f16 x;
+    memcpy(&x, &bits, sizeof x);
+    return __half2float(x);
+  }
+};
+
+// A part of a row, of which every element may be taken with the other sign.
+template <class T>
+struct Piece {
+  const T* elements;
+  uint32_t length;
+  uint32_t index;  // of its first element in the row
+  bool negated;
+
+  // One element, in global memory.
+  __device__ __forceinline__ float value(uint32_t at) const {
+    const float x = to_accumulator(elements[at]);
+    return negated ? -x : x;
+  }
+};
+
+// Which element falls to which thread depends on its place in the piece and the size of the block.
+template <class T, int kPacks>
+class Chunk {
+  static constexpr int kPackWords = kPackBytes / static_cast<int>(sizeof(uint32_t));
+  static constexpr int kWords = kPacks * kPackWords;
+  static constexpr int kWordSize = static_cast<int>(sizeof(uint32_t) / sizeof(T));
+
+ public:
+  static constexpr int kElements = kWords * kWordSize;
+
+  // The calling thread's share of blockDim.x * kElements elements from `start` on. Places beyond
+  // the piece's end hold -inf.
+  __device__ __forceinline__ Chunk(const Piece<T>& piece, uint32_t start, bool aligned)
+      : first_(start + threadIdx.x * kPackSize<T>) {
+    const uint32_t end = start + blockDim.x * kElements;
+    if (aligned && end <= piece.length) {  // the same for the whole block
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) load_pack(piece, p);
+    } else {
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        if (aligned && offset(p * kPackSize<T>) + kPackSize<T> <= piece.length) {
+          load_pack(piece, p);
+        } else {
+          load_elements(piece, p);
+        }
+      }
+    }
+    if (piece.negated) {
+#pragma unroll
+      for (uint32_t& word : words_) word ^= Word<T>::kSign;
+    }
+  }
+
+  // The place of element i in the piece; the lowest of all for i = 0.
+  __device__ __forceinline__ uint32_t offset(int i) const {
+    return first_ + static_cast<uint32_t>(i / kPackSize<T>) * blockDim.x * kPackSize<T> +
+           static_cast<uint32_t>(i % kPackSize<T>);
+  }
+
+  // i is known when the code is compiled.
+  __device__ __forceinline__ float value(int i) const {
+    return Word<T>::value(words_[i / kWordSize], i % kWordSize);
+  }
+
+  // NaN if there is one.
+  __device__ __forceinline__ float largest() const {
+    uint32_t word = words_[0];
+#pragma unroll
+    for (int w = 1; w < kWords; ++w) word = Word<T>::larger(word, words_[w]);
+    float result = Word<T>::value(word, 0);
+    if constexpr (kWordSize == 2) result = ptx::max_NaN_f32(result, Word<T>::value(word, 1));
+    return result;
+  }
+
+ private:
+  __device__ __forceinline__ void load_pack(const Piece<T>& piece, int p) {
+    const uint4 bits =
+        ptx::ld_global_nc_L1_no_allocate_v4_u32(piece.elements + offset(p * kPackSize<T>));
+    memcpy(&words_[p * kPackWords], &bits, kPackBytes);
+  }
+
+  __device__ __forceinline__ void load_elements(const Piece<T>& piece, int p) {
+    // The sign turns later.
+    const uint32_t lowest = Word<T>::kLowest ^ (piece.negated ? Word<T>::kSign : 0);
+    T elements[kPackSize<T>];
+#pragma unroll
+    for (int i = 0; i < kPackSize<T>; ++i) {
+      const uint32_t at = offset(p * kPackSize<T> + i);
+      memcpy(&elements[i], &lowest, sizeof(T));
+      if (at < piece.length) elements[i] = piece.elements[at];
+    }
+    memcpy(&words_[p * kPackWords], elements, kPackBytes);
+  }
+
+  uint32_t first_;
+  uint32_t words_[kWords];
+};
+
+}  // namespace culebra
