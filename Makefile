@@ -121,7 +121,7 @@ bench: build $(BENCH_NATIVE) ## Measure calls and kernels for some minutes (BENC
 bench-full: build $(BENCH_NATIVE) ## The same with more rounds, types and shapes: half an hour
 	@make/bench.sh --full $(BENCH)
 
-RESULTS ?= $(wildcard docs/bench/*.json)
+RESULTS ?= $(filter-out %/missed-goals.json,$(wildcard docs/bench/*.json))
 report: build ## Make docs/benchmarks.md and build/benchmarks.html from files of results (RESULTS='a.json b.json')
 	@make/bench-java.sh dev.culebra.benchmarks.report.Report --html build/benchmarks.html --markdown docs/benchmarks.md $(RESULTS)
 

@@ -1,5 +1,6 @@
 package dev.culebra.benchmarks.report;
 
+import dev.culebra.benchmarks.statistics.Interval;
 import java.util.Locale;
 
 /** Numbers and texts as people read them. */
@@ -36,6 +37,18 @@ final class Format {
 
   static String ratio(double value) {
     return String.format(Locale.ROOT, "%.3f", value);
+  }
+
+  /** A ratio with its interval. */
+  static String ratio(Interval value) {
+    return "%s (%s to %s)"
+        .formatted(ratio(value.median()), ratio(value.low()), ratio(value.high()));
+  }
+
+  /** A time with its interval, in seconds. */
+  static String times(Interval seconds) {
+    return "%s (%s to %s)"
+        .formatted(time(seconds.median()), time(seconds.low()), time(seconds.high()));
   }
 
   static String percent(double part) {

@@ -7,7 +7,7 @@ import java.util.List;
 final class Markdown {
   private Markdown() {}
 
-  static String of(List<Results> files) {
+  static String of(List<Results> files, Reasons reasons) {
     StringBuilder text = new StringBuilder();
     text.append("# Benchmarks\n\n")
         .append("Made by `make report` from the files of results named below; not edited by hand. ")
@@ -16,7 +16,7 @@ final class Markdown {
       text.append("## ").append(Warnings.name(results)).append("\n\n");
       text.append("From `").append(results.file().getFileName()).append("`.\n\n");
       Warnings.of(results).forEach(warning -> text.append("> ").append(warning).append("\n\n"));
-      Goals.table(results).ifPresent(table -> text.append(table.markdown()));
+      Goals.table(results, reasons).ifPresent(table -> text.append(table.markdown()));
       new Tables(results).all().forEach(table -> text.append(table.markdown()));
     }
     return text.toString().stripTrailing() + "\n";

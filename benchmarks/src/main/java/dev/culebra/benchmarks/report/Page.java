@@ -12,11 +12,14 @@ import java.util.Objects;
 /** One page with everything in it: it asks no other server, and no script runs. */
 final class Page {
   private final StringBuilder text = new StringBuilder();
+  private final Reasons reasons;
 
-  private Page() {}
+  private Page(Reasons reasons) {
+    this.reasons = reasons;
+  }
 
-  static String of(List<Results> files) {
-    Page page = new Page();
+  static String of(List<Results> files, Reasons reasons) {
+    Page page = new Page(reasons);
     page.head();
     if (files.size() > 1) {
       page.contents(files);
@@ -67,7 +70,7 @@ final class Page {
     for (String warning : Warnings.of(results)) {
       text.append("<p class=\"warning\">").append(Format.escape(warning)).append("</p>\n");
     }
-    Goals.table(results).ifPresent(table -> text.append(table.html()));
+    Goals.table(results, reasons).ifPresent(table -> text.append(table.html()));
     Figures figures = new Figures(results);
     group("Beside the same loop in C", figures.pairs());
     group("What a call costs, by shape and by how it is passed", figures.calls("calls"));

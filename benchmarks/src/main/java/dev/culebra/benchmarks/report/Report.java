@@ -45,8 +45,11 @@ public final class Report {
       for (Path input : inputs) {
         files.add(Results.read(input));
       }
-      write(html, () -> Page.of(files), out);
-      write(markdown, () -> Markdown.of(files), out);
+      Reasons reasons = Reasons.beside(files);
+      files.forEach(
+          results -> reasons.stale(results).forEach(line -> err.println("warning: " + line)));
+      write(html, () -> Page.of(files, reasons), out);
+      write(markdown, () -> Markdown.of(files, reasons), out);
       return 0;
     } catch (IOException e) {
       err.println(e.getMessage());

@@ -152,6 +152,7 @@ final class Tables {
                       "interval",
                       "rate",
                       "of the ceiling",
+                      "of torch's time",
                       "error / allowed"));
       double rate = result.number("bytes").orElse(0.0) / result.seconds();
       Interval interval = result.interval();
@@ -166,9 +167,23 @@ final class Tables {
               + (result.isNoisy() ? NOISY : ""),
           Format.rate(rate) + (result.text("implausible").isPresent() ? " (implausible)" : ""),
           ceiling(result).map(most -> Format.percent(rate / most)).orElse(""),
+          ofTorch(result),
           error(result));
     }
     return List.copyOf(tables.values());
+  }
+
+  /** Our time as a part of torch's, where the two took turns. */
+  private String ofTorch(Result result) {
+    if (!result.key().who().startsWith("Culebra")) {
+      return "";
+    }
+    return measured("kernels").stream()
+        .filter(other -> other.key().who().startsWith("torch"))
+        .flatMap(other -> result.ratioTo(other).stream())
+        .findFirst()
+        .map(Format::ratio)
+        .orElse("");
   }
 
   private static String error(Result result) {

@@ -5,6 +5,7 @@ import dev.culebra.benchmarks.results.Results;
 import dev.culebra.benchmarks.statistics.Spin;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** What a reader has to know before the first figure. */
 final class Warnings {
@@ -20,7 +21,13 @@ final class Warnings {
           "No GPU: the driver is the emulator. What calls cost in Java and in C is real; times of kernels mean nothing and are left out.");
     }
     if (!results.isComplete()) {
-      warnings.add("The run was cut short: what is not here was not measured.");
+      List<?> cut = results.runs().getLast().get("cut") instanceof List<?> list ? list : List.of();
+      warnings.add(
+          "The run was cut short"
+              + (cut.isEmpty()
+                  ? ""
+                  : " in " + cut.stream().map(Object::toString).collect(Collectors.joining(", ")))
+              + ": what is not here was not measured.");
     }
     double[] spins = spins(results);
     if (spins.length > 0 && Spin.isNoisy(spins)) {

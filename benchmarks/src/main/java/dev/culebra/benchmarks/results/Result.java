@@ -25,6 +25,9 @@ public final class Result {
     }
   }
 
+  /** The detail that says how many turns contenders took. */
+  private static final String TURNS = "turns";
+
   private final Key key;
   private final String unit;
   private final double[] samples;
@@ -135,6 +138,23 @@ public final class Result {
   /** The median of the ratios to the baseline with its interval, of paired samples. */
   public Interval ratio() {
     return RatioInterval.ofPairs(baseline, samples);
+  }
+
+  /**
+   * The median of the ratios to another contender of the same problem, with its interval; nothing
+   * if the two did not take turns, sample by sample, in one run.
+   */
+  public Optional<Interval> ratioTo(Result other) {
+    boolean isInTurns =
+        key.problem().equals(other.key.problem())
+            && run == other.run
+            && samples.length > 0
+            && samples.length == other.samples.length
+            && number(TURNS).filter(turns -> turns == samples.length).isPresent()
+            && number(TURNS).equals(other.number(TURNS));
+    return isInTurns
+        ? Optional.of(RatioInterval.ofPairs(other.samples, samples))
+        : Optional.empty();
   }
 
   /** Whether what was measured varied so much that the median says little. */

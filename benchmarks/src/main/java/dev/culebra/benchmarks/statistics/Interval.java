@@ -8,6 +8,11 @@ package dev.culebra.benchmarks.statistics;
  * @param high the interval's upper end
  */
 public record Interval(double median, double low, double high) {
+  /** The same in another unit. */
+  public Interval times(double factor) {
+    return new Interval(median * factor, low * factor, high * factor);
+  }
+
   /** The interval's width as a part of the median. */
   public double width() {
     return (high - low) / median;

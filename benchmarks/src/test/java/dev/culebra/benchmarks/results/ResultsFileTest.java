@@ -79,6 +79,7 @@ class ResultsFileTest {
     ResultsFile results = open("abc");
     results.put(pairs());
     results.note("clocks", List.of(Map.of("clocks.sm", "1980 MHz")));
+    results.note("cut", List.of("kernels"));
     Map<String, Object> later = new LinkedHashMap<>(Runs.of("abc"));
     later.put("date", "2026-02-02T03:04:05Z");
     assertTrue(ResultsFile.open(file, "short", later).isContinued());
@@ -104,6 +105,28 @@ class ResultsFileTest {
     try (var files = Files.list(folder)) {
       assertEquals(9, files.count(), "every file is still there");
     }
+  }
+
+  /** Results that were taken apart from each other are no pairs, however many there are. */
+  @Test
+  void contendersThatTookTurnsInOneRunArePairs() throws Exception {
+    Result theirs = turns("torch", 3, 10, 20, 40);
+    Result ours = turns("Culebra", 3, 5, 10, 20);
+    assertEquals(0.5, ours.ratioTo(theirs).orElseThrow().median());
+    assertTrue(ours.ratioTo(turns("torch", 2, 10, 20)).isEmpty());
+    assertTrue(ours.ratioTo(turns("torch", 1, 10, 20, 40)).isEmpty());
+    Result untold = Result.of(SECOND, "us", new double[] {1, 2, 3}, Map.of());
+    assertTrue(untold.ratioTo(untold).isEmpty());
+    assertTrue(ours.ratioTo(theirs.inRun(1)).isEmpty());
+    assertTrue(ours.ratioTo(Result.failed(SECOND, "us", "wrong")).isEmpty());
+    Result.Key elsewhere = new Result.Key("kernels", "max", "torch");
+    assertTrue(
+        ours.ratioTo(Result.of(elsewhere, "us", new double[] {1, 2, 3}, Map.of("turns", 3)))
+            .isEmpty());
+  }
+
+  private static Result turns(String who, int turns, double... samples) {
+    return Result.of(new Result.Key("kernels", "sum", who), "us", samples, Map.of("turns", turns));
   }
 
   @Test
