@@ -24,7 +24,7 @@ struct Case {
   std::size_t in_offset = 0;        // elements before the first row
   unsigned grid = 0;                // blocks; 0: one a piece
   unsigned block = 0;               // threads; 0: as many as the kernel allows
-  int64_t split_elements = 0;       // 0: one piece a row
+  int64_t piece_elements = 0;       // 0: rows are not cut
 };
 
 template <class E>
@@ -55,6 +55,12 @@ class TopKChecks {
     return std::string("culebra_topk_") + infix + variant_ + "_" + E::kName;
   }
 
+  template <class Params>
+  void launch(const std::string& symbol, int64_t blocks, const Case& c, const Params& params) {
+    const unsigned threads = c.block ? c.block : bench_.root.kernel(symbol).max_threads;
+    bench_.launch(symbol, c.grid ? c.grid : unsigned(blocks), threads, 0, params);
+  }
+
   Result top(const std::vector<Storage>& rows, const Case& c) {
     const int64_t in_stride = c.length + c.in_gap;
     const int64_t out_stride = c.k + c.out_gap;
@@ -64,35 +70,26 @@ class TopKChecks {
                   c.length * sizeof(Storage));
     }
     const std::size_t results = (c.rows - 1) * out_stride + c.k;
-    const int64_t split = c.split_elements ? c.split_elements : c.length;
-    const int64_t splits = (c.length + split - 1) / split;
     const DeviceArray<Storage> device_in(bench_.driver, in);
     const DeviceArray<Storage> out(bench_.driver, poison<Storage>(results));
     const DeviceArray<char> indices(bench_.driver, poison<char>(results * c.index_bytes));
-    const DeviceArray<uint64_t> keys(bench_.driver, poison<uint64_t>(c.rows * splits * c.k));
-    const DeviceArray<float> states(bench_.driver, poison<float>(2 * c.rows * splits));
-    const TopKParams params{out.at(0),
-                            indices.at(0),
-                            device_in.at(c.in_offset),
-                            splits > 1 ? keys.at(0) : nullptr,
-                            splits > 1 ? states.at(0) : nullptr,
-                            c.rows,
-                            c.length,
-                            in_stride,
-                            out_stride,
-                            out_stride,
-                            split,
-                            c.scale,
-                            int32_t(splits),
-                            int32_t(c.k),
-                            c.content,
-                            c.index_bytes};
-    const unsigned block = c.block ? c.block : bench_.root.kernel(symbol()).max_threads;
-    bench_.launch(symbol(), c.grid ? c.grid : c.rows * splits, block, 0, params);
-    if (splits > 1) {
-      const std::string merge = symbol("merge_");
-      bench_.launch(merge, c.grid ? c.grid : c.rows, bench_.root.kernel(merge).max_threads, 0,
-                    params);
+    if (c.piece_elements == 0) {
+      launch(symbol(), c.rows, c,
+             TopKParams{out.at(0), indices.at(0), device_in.at(c.in_offset), c.rows, c.length,
+                        in_stride, out_stride, out_stride, c.scale, int32_t(c.k), c.content,
+                        c.index_bytes});
+    } else {
+      const int64_t pieces = (c.length + c.piece_elements - 1) / c.piece_elements;
+      const DeviceArray<uint64_t> keys(bench_.driver, poison<uint64_t>(c.rows * pieces * c.k));
+      const DeviceArray<float> states(bench_.driver, poison<float>(2 * c.rows * pieces));
+      launch(symbol("pieces_"), c.rows * pieces, c,
+             TopKPiecesParams{keys.at(0), states.at(0), device_in.at(c.in_offset), c.rows, c.length,
+                              in_stride, c.piece_elements, c.scale, int32_t(pieces), int32_t(c.k),
+                              c.content});
+      launch(symbol("merge_"), c.rows, c,
+             TopKMergeParams{out.at(0), indices.at(0), keys.at(0), states.at(0),
+                             device_in.at(c.in_offset), c.rows, in_stride, out_stride, out_stride,
+                             c.scale, int32_t(pieces), int32_t(c.k), c.content, c.index_bytes});
     }
     return gather(c, out.read(), indices.read());
   }
@@ -300,7 +297,7 @@ class TopKChecks {
     const std::vector<Storage> rows = logits(3 * kLength);
     for (const int64_t split : {int64_t(0), int64_t(1024)}) {
       Case c{3, kLength, 20};
-      c.split_elements = split;
+      c.piece_elements = split;
       const Result wanted = top(rows, c);
       const auto same = [&](const char* what, const Case& other) {
         const Result got = top(rows, other);

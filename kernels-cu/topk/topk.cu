@@ -10,11 +10,13 @@
 // counts as the largest. A row with NaN or +inf, or of nothing but -inf, has NaN for all its
 // probabilities, as in softmax.cu; the indices are still those of the K largest.
 //
-// Symbols: culebra_topk_<variant>_<type> and culebra_topk_merge_<variant>_<type> for f32, f16 and
-// bf16, all taking TopKParams; the variants differ in how large K may be (topk.def). A block works
-// on one piece of a row at a time. With one piece a row it writes the results; else it leaves the
-// piece's K best keys and its (m, d) state in the workspace, and merge, with a block a row, does
-// the rest.
+// Symbols, for f32, f16 and bf16; the variants differ in how large K may be (topk.def):
+//
+//   culebra_topk_<variant>_<type>         a block works on a row at a time (TopKParams)
+//   culebra_topk_pieces_<variant>_<type>  for few rows: a block works on a piece of a row and
+//   leaves
+//                                         its K best keys and its (m, d) (TopKPiecesParams)
+//   culebra_topk_merge_<variant>_<type>   makes the row's of them, a block a row (TopKMergeParams)
 //
 // There is no f64: a key, see key.cuh, has 32 bits for the element.
 //
@@ -87,27 +89,33 @@ struct Statistics {
   }
 };
 
-// What the block of one piece, or of a merge, writes for its row.
-template <class T>
-__device__ __forceinline__ void write_result(const TopKParams& params, int64_t row, uint32_t rank,
-                                             Key key, const State& state, float scale) {
-  const uint32_t index = index_of(key);
-  T* const out = static_cast<T*>(params.out) + row * params.out_row_stride + rank;
-  if (params.content == kTopKElements) {
-    *out = (static_cast<const T*>(params.in) + row * params.in_row_stride)[index];
-  } else {
-    const float x = 0.5f * from_ordered(ordered_of(key));
-    const float result =
-        params.content == kTopKLogProbabilities
-            ? (x == -kInfinity<float> ? x : (x - state.m) * scale) - log_of(state.d)
-            : softmax_weight(x, state.m, scale) / state.d;
-    *out = from_accumulator<T>(result);
-  }
-  const int64_t place = row * params.indices_row_stride + rank;
-  if (params.index_bytes == sizeof(int64_t)) {
-    static_cast<int64_t*>(params.indices)[place] = index;
-  } else {
-    static_cast<int32_t*>(params.indices)[place] = static_cast<int32_t>(index);
+// Writes the results of a row, given its K best and its statistics. Params is TopKParams or
+// TopKMergeParams.
+template <class T, class Params, class Candidates>
+__device__ __forceinline__ void write_row(const Params& params, int64_t row,
+                                          const Candidates& candidates, const State& state,
+                                          float scale) {
+  const T* const in = static_cast<const T*>(params.in) + row * params.in_row_stride;
+  T* const out = static_cast<T*>(params.out) + row * params.out_row_stride;
+  const int64_t indices = row * params.indices_row_stride;
+  const float log_d = params.content == kTopKLogProbabilities ? log_of(state.d) : 0.0f;
+  for (int32_t i = static_cast<int32_t>(threadIdx.x); i < params.k; i += blockDim.x) {
+    const Key key = candidates.at(i);
+    const uint32_t index = index_of(key);
+    if (params.content == kTopKElements) {
+      out[i] = in[index];
+    } else {
+      const float x = Statistics<T>::kHalf * from_ordered(ordered_of(key));
+      const float result = params.content == kTopKLogProbabilities
+                               ? (x == -kInfinity<float> ? x : (x - state.m) * scale) - log_d
+                               : softmax_weight(x, state.m, scale) / state.d;
+      out[i] = from_accumulator<T>(result);
+    }
+    if (params.index_bytes == sizeof(int64_t)) {
+      static_cast<int64_t*>(params.indices)[indices + i] = index;
+    } else {
+      static_cast<int32_t*>(params.indices)[indices + i] = static_cast<int32_t>(index);
+    }
   }
 }
 
@@ -154,53 +162,60 @@ template <class T, int kPacks, int kCapacity>
 __device__ __forceinline__ void top_of_rows(const TopKParams& params) {
   using Storage = CandidateStorage<kCapacity>;
   CULEBRA_SHARED(Storage, storage, 1);
-  const uint32_t k = static_cast<uint32_t>(params.k);
-  Candidates<kCapacity> candidates(storage[0], k);
+  Candidates<kCapacity> candidates(storage[0], static_cast<uint32_t>(params.k));
   const bool with_softmax = params.content != kTopKElements;
 
-  const int64_t pieces = params.rows * params.splits;
+  for (int64_t row = blockIdx.x; row < params.rows; row += gridDim.x) {
+    const Piece<T> whole{static_cast<const T*>(params.in) + row * params.in_row_stride,
+                         static_cast<uint32_t>(params.row_length), 0, params.scale < 0};
+    Statistics<T> statistics(params.scale);
+    scan<T, kPacks>(whole, with_softmax, candidates, statistics);
+    State state = statistics.state;
+    if (with_softmax) state = block_reduce(state, OnlineMerge<float>{statistics.scale});
+    write_row<T>(params, row, candidates, state, statistics.scale);
+  }
+}
+
+template <class T, int kPacks, int kCapacity>
+__device__ __forceinline__ void top_of_pieces(const TopKPiecesParams& params) {
+  using Storage = CandidateStorage<kCapacity>;
+  CULEBRA_SHARED(Storage, storage, 1);
+  Candidates<kCapacity> candidates(storage[0], static_cast<uint32_t>(params.k));
+  const bool with_softmax = params.content != kTopKElements;
+
+  const int64_t pieces = params.rows * params.pieces;
   for (int64_t p = blockIdx.x; p < pieces; p += gridDim.x) {
-    const int64_t row = params.splits == 1 ? p : p / params.splits;
-    const int64_t begin = (p - row * params.splits) * params.split_elements;
+    const int64_t row = p / params.pieces;
+    const int64_t begin = (p - row * params.pieces) * params.piece_elements;
     const int64_t left = params.row_length - begin;
     const Piece<T> piece{
         static_cast<const T*>(params.in) + row * params.in_row_stride + begin,
-        static_cast<uint32_t>(left < params.split_elements ? left : params.split_elements),
+        static_cast<uint32_t>(left < params.piece_elements ? left : params.piece_elements),
         static_cast<uint32_t>(begin), params.scale < 0};
-
     Statistics<T> statistics(params.scale);
     scan<T, kPacks>(piece, with_softmax, candidates, statistics);
     State state = statistics.state;
     if (with_softmax) state = block_reduce(state, OnlineMerge<float>{statistics.scale});
-
-    if (params.splits == 1) {
-      for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-        write_result<T>(params, row, i, candidates.at(i), state, statistics.scale);
-      }
-    } else {
-      for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-        static_cast<Key*>(params.keys)[p * k + i] = candidates.at(i);
-      }
-      if (threadIdx.x == 0) static_cast<State*>(params.states)[p] = state;
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < params.k; i += blockDim.x) {
+      static_cast<Key*>(params.keys)[p * params.k + i] = candidates.at(i);
     }
+    if (threadIdx.x == 0) static_cast<State*>(params.states)[p] = state;
   }
 }
 
 template <class T, int kCapacity>
-__device__ __forceinline__ void merge_rows(const TopKParams& params) {
+__device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
   using Storage = CandidateStorage<kCapacity>;
   CULEBRA_SHARED(Storage, storage, 1);
-  const uint32_t k = static_cast<uint32_t>(params.k);
-  Candidates<kCapacity> candidates(storage[0], k);
-  const uint32_t count = static_cast<uint32_t>(params.splits) * k;
+  Candidates<kCapacity> candidates(storage[0], static_cast<uint32_t>(params.k));
   const OnlineMerge<float> merge{Statistics<T>(params.scale).scale};
 
+  const int64_t count = static_cast<int64_t>(params.pieces) * params.k;
   for (int64_t row = blockIdx.x; row < params.rows; row += gridDim.x) {
     const Key* const keys = static_cast<const Key*>(params.keys) + row * count;
-    const State* const states = static_cast<const State*>(params.states) + row * params.splits;
     candidates.begin();
-    for (uint32_t start = 0; start < count; start += blockDim.x) {
-      const uint32_t i = start + threadIdx.x;
+    for (int64_t start = 0; start < count; start += blockDim.x) {
+      const int64_t i = start + threadIdx.x;
       const Key key = i < count ? keys[i] : 0;
       candidates.offer(
           key > candidates.threshold() ? 1 : 0, [&](int) { return key; },
@@ -209,42 +224,36 @@ __device__ __forceinline__ void merge_rows(const TopKParams& params) {
     candidates.keep_largest();
 
     State state = State::empty();
-    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < params.splits; i += blockDim.x) {
-      state = merge(state, states[i]);
+    if (params.content != kTopKElements) {
+      const State* const states = static_cast<const State*>(params.states) + row * params.pieces;
+      for (int32_t i = static_cast<int32_t>(threadIdx.x); i < params.pieces; i += blockDim.x) {
+        state = merge(state, states[i]);
+      }
+      state = block_reduce(state, merge);
     }
-    if (params.content != kTopKElements) state = block_reduce(state, merge);
-    for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-      write_result<T>(params, row, i, candidates.at(i), state, merge.scale);
-    }
+    write_row<T>(params, row, candidates, state, merge.scale);
   }
 }
 
 }  // namespace
 }  // namespace culebra
 
-#define CULEBRA_TOPK_KERNEL(symbol, threads, blocks, body)                                        \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) symbol(const TopKParams params) { \
-    culebra::body(params);                                                                        \
-  }                                                                                               \
+#define CULEBRA_TOPK_KERNEL(symbol, threads, blocks, Params, body, ...)                       \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) symbol(const Params params) { \
+    culebra::body<__VA_ARGS__>(params);                                                       \
+  }                                                                                           \
   CULEBRA_KERNEL(symbol, threads, params)
 
-// (The emulator's macro counts commas, so the template's name has none.)
-#define CULEBRA_TOPK(variant, type, most_k, threads, blocks, packs, capacity, reason)           \
-  static_assert(4 * most_k <= capacity, "candidates.cuh");                                      \
-  namespace culebra {                                                                           \
-  namespace {                                                                                   \
-  __device__ __forceinline__ void top_##variant##_##type(const TopKParams& params) {            \
-    top_of_rows<type, packs, capacity>(params);                                                 \
-  }                                                                                             \
-  __device__ __forceinline__ void merge_##variant##_##type(const TopKParams& params) {          \
-    merge_rows<type, capacity>(params);                                                         \
-  }                                                                                             \
-  }                                                                                             \
-  }                                                                                             \
-  CULEBRA_TOPK_KERNEL(culebra_topk_##variant##_##type, threads, blocks, top_##variant##_##type) \
-  CULEBRA_TOPK_KERNEL(culebra_topk_merge_##variant##_##type, threads, blocks,                   \
-                      merge_##variant##_##type)
+#define CULEBRA_TOPK(variant, type, most_k, threads, blocks, packs, capacity, reason)            \
+  static_assert(4 * most_k <= capacity, "candidates.cuh");                                       \
+  CULEBRA_TOPK_KERNEL(culebra_topk_##variant##_##type, threads, blocks, TopKParams, top_of_rows, \
+                      culebra::type, packs, capacity)                                            \
+  CULEBRA_TOPK_KERNEL(culebra_topk_pieces_##variant##_##type, threads, blocks, TopKPiecesParams, \
+                      top_of_pieces, culebra::type, packs, capacity)                             \
+  CULEBRA_TOPK_KERNEL(culebra_topk_merge_##variant##_##type, threads, blocks, TopKMergeParams,   \
+                      merge_pieces, culebra::type, capacity)
 
-#define CULEBRA_TOPK_SPLIT(blocks, least_elements, reason)
+// Only the host program looks at it.
+#define CULEBRA_TOPK_PIECES(blocks, least_elements, reason)
 
 #include "topk.def"

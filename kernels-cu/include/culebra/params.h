@@ -38,33 +38,64 @@ struct ReduceParams {
 };
 CULEBRA_STRUCT(ReduceParams, out, in, rows, row_length, in_row_stride, element_limit, divisor)
 
-// The K largest of each row (of a negative scale: the smallest), sorted, and their places. Work is
-// given out in pieces of rows: with more than one a row, each leaves its own K best in the
-// workspace, and a second kernel merges them.
-struct TopKParams {
-  void* out;      // rows x k: probabilities, their logarithms or the elements, of the input's type
-  void* indices;  // rows x k: i32 or i64
-  const void* in;
-  void* keys;    // workspace of rows x splits x k u64; not used with one piece a row
-  void* states;  // workspace of rows x splits pairs of f32; not used with one piece a row
-  int64_t rows;
-  int64_t row_length;  // at most 2^31 - 1
-  int64_t in_row_stride;
-  int64_t out_row_stride;
-  int64_t indices_row_stride;
-  int64_t split_elements;  // of a piece; a multiple of 16 bytes of them, or one piece a row
-  double scale;            // as of SoftmaxParams
-  int32_t splits;          // pieces a row
-  int32_t k;               // 1 to row_length, at most what the launch table says
-  int32_t content;         // of out: TopKContent
-  int32_t index_bytes;     // 4 or 8
-};
-CULEBRA_STRUCT(TopKParams, out, indices, in, keys, states, rows, row_length, in_row_stride,
-               out_row_stride, indices_row_stride, split_elements, scale, splits, k, content,
-               index_bytes)
-
+// What a top-k gives beside the indices.
 enum TopKContent : int32_t {
   kTopKProbabilities = 0,
   kTopKLogProbabilities = 1,
   kTopKElements = 2,  // without a softmax
 };
+
+// The K largest of each row (of a negative scale: the smallest), sorted, and their places.
+struct TopKParams {
+  void* out;      // rows x k: what `content` says, of the input's type
+  void* indices;  // rows x k: i32 or i64
+  const void* in;
+  int64_t rows;
+  int64_t row_length;  // at most 2^31 - 1
+  int64_t in_row_stride;
+  int64_t out_row_stride;
+  int64_t indices_row_stride;
+  double scale;         // as of SoftmaxParams
+  int32_t k;            // 1 to row_length, at most what the launch table says
+  int32_t content;      // TopKContent
+  int32_t index_bytes;  // 4 or 8
+};
+CULEBRA_STRUCT(TopKParams, out, indices, in, rows, row_length, in_row_stride, out_row_stride,
+               indices_row_stride, scale, k, content, index_bytes)
+
+// The first of two launches where rows are cut into pieces: what a merge needs to know of each.
+struct TopKPiecesParams {
+  void* keys;    // rows x pieces x k u64: the piece's best, sorted; 0 where it has fewer elements
+  void* states;  // rows x pieces pairs of f32: (m, d)
+  const void* in;
+  int64_t rows;
+  int64_t row_length;
+  int64_t in_row_stride;
+  int64_t piece_elements;  // a multiple of 16 bytes of them; a row's last piece may be shorter
+  double scale;
+  int32_t pieces;  // a row
+  int32_t k;
+  int32_t content;
+};
+CULEBRA_STRUCT(TopKPiecesParams, keys, states, in, rows, row_length, in_row_stride, piece_elements,
+               scale, pieces, k, content)
+
+// The second: as TopKParams, with the rows already read.
+struct TopKMergeParams {
+  void* out;
+  void* indices;
+  const void* keys;
+  const void* states;
+  const void* in;  // for kTopKElements
+  int64_t rows;
+  int64_t in_row_stride;
+  int64_t out_row_stride;
+  int64_t indices_row_stride;
+  double scale;
+  int32_t pieces;
+  int32_t k;
+  int32_t content;
+  int32_t index_bytes;
+};
+CULEBRA_STRUCT(TopKMergeParams, out, indices, keys, states, in, rows, in_row_stride, out_row_stride,
+               indices_row_stride, scale, pieces, k, content, index_bytes)
