@@ -1,10 +1,13 @@
 // Part of a checked image, and compiled without instrumentation itself: what the compiler's
-// -fsanitize=thread calls before each load and store of the kernels. There is no runtime library of
-// that sanitizer behind it; each call is handed to the emulator, which knows what is allowed.
+// -fsanitize=thread calls before each load and store of the kernels, and -fsanitize=bounds for an
+// index outside of its array. There is no runtime library of a sanitizer behind it; each call is
+// handed to the emulator, which knows what is allowed.
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
 #include "culebra_emu/access.h"
+#include "culebra_emu/misaligned.h"
 #include "culebra_emu/thread.h"
 
 namespace {
@@ -31,6 +34,37 @@ std::uint32_t order_bits(int order) {
     default:
       return kAccessAcquire | kAccessRelease;
   }
+}
+
+// As the compiler lays out what it knows of an index: where it is used, and how types are called.
+struct TypeName {
+  std::uint16_t kind;
+  std::uint16_t info;  // of an integer: whether it is signed, and above that the log2 of its bits
+  char text[1];        // in quotation marks
+};
+struct IndexCheck {
+  const char* file;
+  std::uint32_t line;
+  std::uint32_t column;
+  const TypeName* array;
+  const TypeName* index;
+};
+
+void tell_index(const IndexCheck& check, std::uintptr_t index, const void* code) {
+  Thread* const thread = current_thread;
+  if (thread == nullptr) return;
+  // An index of fewer than 64 bits comes with zeros above.
+  const unsigned above = 64 - (1u << (check.index->info >> 1));
+  const std::int64_t value = static_cast<std::int64_t>(std::uint64_t{index} << above) >> above;
+  char text[256];
+  if ((check.index->info & 1) != 0) {
+    std::snprintf(text, sizeof text, "%lld of an array %s", static_cast<long long>(value),
+                  check.array->text);
+  } else {
+    std::snprintf(text, sizeof text, "%llu of an array %s", static_cast<unsigned long long>(index),
+                  check.array->text);
+  }
+  runtime->out_of_bounds(thread, text, code);
 }
 
 }  // namespace
@@ -128,6 +162,10 @@ ATOMIC_HOOKS(64)
 
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+void __ubsan_handle_out_of_bounds(const IndexCheck* check, std::uintptr_t index) {
+  tell_index(*check, index, HERE);
+}
 
 // The compiler does not instrument the C library's block functions; the linker sends the kernels'
 // calls of them here.

@@ -5,6 +5,8 @@
 
 using namespace culebra_test;
 
+DRIVER_CALL(cuModuleGetGlobal_v2, CUdeviceptr*, std::size_t*, CUmodule, const char*);
+
 #define INIT_CHECK \
   { "CULEBRA_EMU_CHECK=init" }
 
@@ -63,6 +65,11 @@ TEST(findings_that_end_nothing, {"CULEBRA_EMU_CHECK=init,continue"},
 
 namespace {
 
+CUmodule checked_module() {
+  static const CUmodule module = load_image("checked_kernels");
+  return module;
+}
+
 // Launches a kernel of the checked image; returns the code of the synchronization.
 template <class... Args>
 CUresult run_checked_grid(const char* kernel, unsigned blocks, unsigned threads,
@@ -70,8 +77,8 @@ CUresult run_checked_grid(const char* kernel, unsigned blocks, unsigned threads,
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   skip("an image is watched by a sanitizer or by the emulator, not by both");
 #endif
-  static const CUmodule module = load_image("checked_kernels");
-  RETURNS(0, launch(function(module, kernel), blocks, threads, shared_bytes, nullptr, args...));
+  RETURNS(0, launch(function(checked_module(), kernel), blocks, threads, shared_bytes, nullptr,
+                    args...));
   return cuCtxSynchronize();
 }
 
@@ -184,6 +191,92 @@ TEST(check_of_memory_that_was_registered, CHECK_ALL, "freed by cuMemHostUnregist
   RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_one", 1, 0, out, address));
 }
 
+namespace {
+
+CUdeviceptr variable(const char* name, std::size_t bytes) {
+  CUdeviceptr address = 0;
+  std::size_t its_bytes = 0;
+  RETURNS(0, cuModuleGetGlobal_v2(&address, &its_bytes, checked_module(), name));
+  CHECK_EQ(its_bytes, bytes);
+  return address;
+}
+
+}  // namespace
+
+TEST(check_of_a_constant_arrays_end, CHECK_ALL,
+     "thread (4,0,0): invalid index: 4 of an array 'float [4]'; at checked_kernels.cu:") {
+  use_device();
+  Buffer<float> out(32);
+  RETURNS(0, run_checked("read_table", 32, 0, out.address, 4u));
+  out.download();
+  CHECK_EQ(out.host[3], 4.0f);
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_table", 32, 0, out.address, 5u));
+}
+
+TEST(check_of_a_device_arrays_end, CHECK_ALL,
+     "thread (4,0,0): invalid index: 4 of an array 'float [4]'; at checked_kernels.cu:") {
+  use_device();
+  Buffer<float> out(32);
+  RETURNS(0, run_checked("write_counters", 32, 0, out.address, 4u));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("write_counters", 32, 0, out.address, 5u));
+}
+
+TEST(nobody_need_write_a_variable, CHECK_ALL) {
+  use_device();
+  Buffer<unsigned> out(64, 7);
+  RETURNS(0, run_checked("read_unset", 64, 0, out.address));
+  out.download();
+  for (const unsigned value : out.host) CHECK_EQ(value, 0u);
+  RETURNS(0, cuMemcpyDtoH_v2(out.host.data(), variable("unset", 256), 256));
+}
+
+namespace {
+
+void expect_wrong_place(long long index) {
+  use_device();
+  Buffer<unsigned> out(1);
+  const CUdeviceptr table = variable("table", 16);
+  RETURNS(0, run_checked("read_at", 1, 0, out.address, table, 3ll));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("read_at", 1, 0, out.address, table, index));
+}
+
+}  // namespace
+
+TEST(check_of_a_pointer_behind_a_variable, CHECK_ALL, "invalid global read of 4 bytes at 0x") {
+  expect_wrong_place(4);
+}
+TEST(check_of_a_pointer_that_reaches_beyond_a_variable, CHECK_ALL,
+     "reaching 2 bytes beyond the variable table of 16 bytes") {
+  use_device();
+  Buffer<unsigned> out(1);
+  const CUdeviceptr table = variable("table", 16);
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("copy_halves", 1, 0, out.address, table + 14));
+}
+
+TEST(check_of_an_index_into_a_structs_last_member, CHECK_ALL,
+     "invalid index: 25 of an array 'unsigned int [25]'; at checked_kernels.cu:") {
+  use_device();
+  Buffer<unsigned> out(32);
+  RETURNS(0, run_checked("index_beyond", 1, 0, out.address, 1u, 24));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("index_beyond", 1, 0, out.address, 1u, 25));
+}
+
+TEST(check_of_an_index_into_a_threads_own_array, CHECK_ALL,
+     "invalid index: -1 of an array 'unsigned int [3]'; at checked_kernels.cu:") {
+  use_device();
+  Buffer<unsigned> out(32);
+  RETURNS(0, run_checked("index_beyond", 1, 0, out.address, 0u, 2));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("index_beyond", 1, 0, out.address, 0u, -1));
+}
+
+// The call is the kernel's last, from which a compiler would jump instead.
+TEST(check_of_a_fill_at_the_kernels_end, CHECK_ALL, "; at checked_kernels.cu:") {
+  use_device();
+  Buffer<unsigned char> out(100);
+  RETURNS(0, run_checked("clear", 1, 0, out.address, 100ull));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("clear", 1, 0, out.address, 101ull));
+}
+
 // What is right is right under every check.
 TEST(nothing_is_found_where_nothing_is_wrong, CHECK_ALL) {
   use_device();
@@ -199,6 +292,15 @@ TEST(nothing_is_found_where_nothing_is_wrong, CHECK_ALL) {
 TEST(check_of_a_shared_arrays_end, CHECK_ALL,
      "thread (31,0,0): invalid shared read of 4 bytes at 0x") {
   expect_finding(CUDA_ERROR_ILLEGAL_ADDRESS, "static_array_beyond", 32);
+}
+
+TEST(check_of_an_index_into_a_shared_array, CHECK_ALL,
+     "thread (0,0,0): invalid index: 1024 of an array 'unsigned int [1024]'; at checked_kernels") {
+  use_device();
+  Buffer<unsigned> out(1024);
+  RETURNS(0, run_checked("one_of_the_shared_array", 1, 0, out.address, 1023u));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS,
+          run_checked("one_of_the_shared_array", 1, 0, out.address, 1024u));
 }
 
 TEST(check_of_dynamic_memorys_start, CHECK_ALL,
@@ -241,6 +343,10 @@ TEST(race_beside_a_numbered_barrier, CHECK_RACES, "race between this read of 4 b
 
 TEST(race_of_a_store_behind_an_arrival, CHECK_RACES, "race between this read of 4 bytes at 0x") {
   expect_finding(CUDA_ERROR_LAUNCH_FAILED, "arrive_only", 64);
+}
+
+TEST(a_variable_orders_what_is_around_it, CHECK_RACES, "race between this") {
+  expect_finding(CUDA_ERROR_LAUNCH_FAILED, "flag_in_a_variable", 64);
 }
 
 TEST(race_with_a_thread_that_has_exited, CHECK_RACES, "race between this") {

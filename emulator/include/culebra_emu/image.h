@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 7;
+inline constexpr std::uint32_t kAbiVersion = 8;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -118,6 +118,10 @@ struct Runtime {
   // where the access returns to.
   void (*access)(Thread* thread, const void* address, std::uint64_t bytes, std::uint32_t kind,
                  const void* code);
+
+  // A checked image only: an index leaves its array, in the call that returns to `code`. `what`
+  // names both.
+  void (*out_of_bounds)(Thread* thread, const char* what, const void* code);
 
   const AsyncFunctions* async;
 };

@@ -1,5 +1,6 @@
 // What a misaligned access of a kernel calls where images are compiled with the undefined sanitizer
-// (CULEBRA_EMU_NO_TRAP). Its runtime would report the access and let it pass; elsewhere it traps.
+// (CULEBRA_EMU_NO_TRAP) or checked. The sanitizer's runtime would report the access and let it
+// pass; elsewhere it traps.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include "config.h"
 #include "culebra_emu/access.h"
 #include "execution/group_executor.h"
+#include "image/data_layout.h"
 #include "model/address_space.h"
 
 namespace culebra_emu {
@@ -98,26 +99,31 @@ void KernelChecks::learn_ranges(const Launch& launch, Thread** current_thread,
   add(&kAsyncFunctions, sizeof kAsyncFunctions);
   add(current_thread, sizeof *current_thread);
 
+  image_ = launch.data_layout.get();
+  add_thread_locals(reinterpret_cast<std::uintptr_t>(launch.kernel->invoke));
+}
+
+// Those of the image that the code lies in.
+void KernelChecks::add_thread_locals(std::uintptr_t code) {
   struct Search {
     std::uintptr_t code;
-    decltype(add)& add_range;
-  } search{reinterpret_cast<std::uintptr_t>(launch.kernel->invoke), add};
+    std::vector<Range>& ranges;
+  } search{code, ranges_};
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* argument) {
-        auto& [code, add_range] = *static_cast<Search*>(argument);
-        std::uintptr_t first = ~std::uintptr_t{0}, last = 0;
+        auto& [code_address, ranges] = *static_cast<Search*>(argument);
+        bool holds_code = false;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& header = info->dlpi_phdr[i];
-          if (header.p_type != PT_LOAD) continue;
-          first = std::min<std::uintptr_t>(first, info->dlpi_addr + header.p_vaddr);
-          last = std::max<std::uintptr_t>(last, info->dlpi_addr + header.p_vaddr + header.p_memsz);
+          holds_code |= header.p_type == PT_LOAD &&
+                        code_address - (info->dlpi_addr + header.p_vaddr) < header.p_memsz;
         }
-        if (code < first || code >= last) return 0;
-        add_range(reinterpret_cast<const void*>(first), last - first);
+        if (!holds_code) return 0;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& header = info->dlpi_phdr[i];
           if (header.p_type == PT_TLS && info->dlpi_tls_data != nullptr) {
-            add_range(info->dlpi_tls_data, header.p_memsz);
+            const auto* const first = static_cast<const char*>(info->dlpi_tls_data);
+            ranges.push_back({first, first + header.p_memsz});
           }
         }
         return 1;
@@ -222,6 +228,9 @@ void KernelChecks::on_access(EmulatedThread& thread, const void* address, std::u
   if (AddressSpace::is_device_address(reinterpret_cast<std::uint64_t>(address))) {
     return check_global(access);
   }
+  if (image_ != nullptr && image_->contains(reinterpret_cast<std::uint64_t>(address))) {
+    return check_image(access);
+  }
   if (is_own(access)) return;
   const Cluster& cluster = *thread.home->cluster;
   for (std::uint32_t rank = 0; rank < cluster.count; ++rank) {
@@ -236,8 +245,10 @@ void KernelChecks::check_shared(const Access& access, EmulatedBlock& owner) {
   // (The fault that follows says more about a block that has exited.)
   if (owner.shared.closed()) return;
   if (config().checks.memory && !owner.shared.holds(access.address, access.bytes)) {
-    fail(access, "invalid shared " + access.describe() + (is_peer ? ", of another block" : "") +
-                     ", " + owner.shared.describe(access.address));
+    fail(access.thread,
+         "invalid shared " + access.describe() + (is_peer ? ", of another block" : "") + ", " +
+             owner.shared.describe(access.address),
+         access.code);
   }
   const auto offset = static_cast<std::uint64_t>(access.address - owner.shared.window());
   // What blocks of a cluster do to each other's memory is not compared, but may order.
@@ -312,6 +323,16 @@ const UsableMemory* KernelChecks::usable(const Access& access) {
   return &place;
 }
 
+// A variable of the image. All are written from the start: without a value they are zero.
+void KernelChecks::check_image(const Access& access) {
+  acquire_and_release(access);
+  const auto address = reinterpret_cast<std::uint64_t>(access.address);
+  if (!config().checks.memory || image_->allows(address, access.bytes)) return;
+  fail(access.thread,
+       "invalid global " + access.describe() + ", " + image_->describe(address, access.bytes),
+       access.code);
+}
+
 void KernelChecks::check_global(const Access& access) {
   const auto address = reinterpret_cast<std::uint64_t>(access.address);
   // A flag in global memory orders what the block's threads do to shared memory, too.
@@ -329,7 +350,7 @@ void KernelChecks::check_global(const Access& access) {
                 ? "no allocation is near"
                 : "which is host memory that the driver does not know, or no memory";
   }
-  fail(access, "invalid global " + access.describe() + ", " + where);
+  fail(access.thread, "invalid global " + access.describe() + ", " + where, access.code);
 }
 
 void KernelChecks::check_written(const Access& access, unsigned char* written, unsigned char mark,
@@ -353,10 +374,15 @@ void KernelChecks::check_written(const Access& access, unsigned char* written, u
   if (access.writes()) std::memset(written, mark, access.bytes);
 }
 
-void KernelChecks::fail(const Access& access, const std::string& what) {
+void KernelChecks::on_out_of_bounds(const EmulatedThread& thread, const char* what,
+                                    const void* code) {
+  if (config().checks.memory) fail(thread, std::string("invalid index: ") + what, code);
+}
+
+void KernelChecks::fail(const EmulatedThread& thread, const std::string& what, const void* code) {
   count_finding();
   executor_.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
-                 name_of(access.thread) + ": " + what + "; at " + source_line(access.code));
+                 name_of(thread) + ": " + what + "; at " + source_line(code));
 }
 
 void KernelChecks::report(const Access& access, const std::string& key, const std::string& what) {

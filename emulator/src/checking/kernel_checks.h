@@ -12,6 +12,7 @@
 
 namespace culebra_emu {
 
+class DataLayout;
 class GroupExecutor;
 struct Launch;
 
@@ -57,6 +58,8 @@ class KernelChecks {
 
   void on_access(EmulatedThread& thread, const void* address, std::uint64_t bytes,
                  std::uint32_t kind, const void* code);
+  // Wherever the array lies, also in the thread's own stack.
+  void on_out_of_bounds(const EmulatedThread& thread, const char* what, const void* code);
 
  private:
   struct Access {
@@ -83,6 +86,7 @@ class KernelChecks {
 
   void learn_ranges(const Launch& launch, Thread** current_thread,
                     const std::vector<EmulatedThread>& threads);
+  void add_thread_locals(std::uintptr_t code);
   void prepare(EmulatedBlock& block);
   void order_all(EmulatedBlock& block);
   void release(EmulatedThread& thread, const void* object);
@@ -97,19 +101,22 @@ class KernelChecks {
   void acquire_and_release(const Access& access);
   static void fence_proxy(EmulatedThread& thread);
   void check_fenced(const Access& access);
+  void check_image(const Access& access);
   void check_global(const Access& access);
   const UsableMemory* usable(const Access& access);
   void check_written(const Access& access, unsigned char* written, unsigned char mark,
                      const EmulatedBlock* owner);
 
   // A wrong access ends the launch; a finding does unless it is only to be reported.
-  [[noreturn]] void fail(const Access& access, const std::string& what);
+  [[noreturn]] void fail(const EmulatedThread& thread, const std::string& what, const void* code);
   void report(const Access& access, const std::string& key, const std::string& what);
 
   GroupExecutor& executor_;
   const bool enabled_;
-  // What a kernel touches besides its memory: its code's constants, its arguments, the emulator's.
+  // What a kernel touches besides its memory: its arguments, the emulator's variables.
   std::vector<Range> ranges_;
+  // Of the running kernel's image: null if it could not be read.
+  const DataLayout* image_ = nullptr;
   Collective collective_;
 
   // Where blocks hand over to one another: which of them has released the object, null if several.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "culebra_emu/image.h"
 
 namespace culebra_emu {
+
+class DataLayout;
 
 inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
 inline constexpr std::uint32_t kMaxStaticSharedBytes = 48 * 1024;
@@ -40,6 +43,8 @@ struct Launch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t max_shared_bytes = kMaxDynamicSharedBytes;  // with the static ones
   std::vector<std::byte> parameters;
+  // Of the kernel's image; null if nothing is checked.
+  std::shared_ptr<const DataLayout> data_layout;
 
   // The grid in clusters.
   Index3 clusters() const { return {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z}; }

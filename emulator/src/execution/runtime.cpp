@@ -51,6 +51,9 @@ struct RuntimeFunctions {
                      const void* code) {
     GroupExecutor::of(thread).checks().on_access(of(thread), address, bytes, kind, code);
   }
+  static void out_of_bounds(Thread* thread, const char* what, const void* code) {
+    GroupExecutor::of(thread).checks().on_out_of_bounds(of(thread), what, code);
+  }
 };
 
 }  // namespace
@@ -67,6 +70,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::cluster_wait,
     &RuntimeFunctions::numbered_barrier,
     &RuntimeFunctions::access,
+    &RuntimeFunctions::out_of_bounds,
     &kAsyncFunctions,
 };
 

@@ -246,6 +246,9 @@ LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const 
       current_thread_(image.current_thread) {
   static std::atomic<std::uint64_t> loaded = 0;
   serial_ = ++loaded;
+  if (config().checks.any()) {
+    data_layout_ = std::make_shared<DataLayout>(host_code(), load_address());
+  }
 }
 
 LoadedImage::~LoadedImage() {

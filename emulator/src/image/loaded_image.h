@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "culebra_emu/image.h"
+#include "image/data_layout.h"
 
 namespace culebra_emu {
 
@@ -38,6 +39,9 @@ class LoadedImage {
   // What model/image_variables.h keeps here: it goes before the code.
   std::shared_ptr<ImageVariables>& variables() { return variables_; }
 
+  // Null if nothing is checked.
+  std::shared_ptr<const DataLayout> data_layout() const { return data_layout_; }
+
   Thread** (*current_thread() const)() { return current_thread_; }
   // No two loaded images have the same.
   std::uint64_t serial() const { return serial_; }
@@ -53,6 +57,7 @@ class LoadedImage {
   Thread** (*current_thread_)();
   std::uint64_t serial_;
   std::shared_ptr<ImageVariables> variables_;
+  std::shared_ptr<const DataLayout> data_layout_;
 };
 
 // The bytes of a kernel's parameter block.

@@ -34,9 +34,18 @@ extern "C" __global__ void static_array_beyond(unsigned* out, unsigned wrong) {
   first[threadIdx.x] = threadIdx.x;
   second[threadIdx.x] = 0;
   __syncthreads();
-  out[threadIdx.x] = first[threadIdx.x + wrong] + second[threadIdx.x];
+  // (Through a pointer: the compiler itself looks at an index into an array that it knows.)
+  const unsigned* const from = first;
+  out[threadIdx.x] = from[threadIdx.x + wrong] + second[threadIdx.x];
 }
 CULEBRA_KERNEL(static_array_beyond, 32, out, wrong)
+
+extern "C" __global__ void one_of_the_shared_array(unsigned* out, unsigned index) {
+  CULEBRA_SHARED(unsigned, words, 1024);
+  words[index] = 3;
+  out[0] = words[index];
+}
+CULEBRA_KERNEL(one_of_the_shared_array, 1, out, index)
 
 extern "C" __global__ void dynamic_array_before(unsigned* out, unsigned wrong) {
   CULEBRA_SHARED_DYNAMIC(unsigned, words);
@@ -353,3 +362,68 @@ extern "C" __global__ void fenced_store(unsigned* out, unsigned how) {
   }
 }
 CULEBRA_KERNEL(fenced_store, 64, out, how)
+
+// Variables of the image, side by side.
+__constant__ float table[4] = {1, 2, 3, 4};
+__device__ float counters[4];
+__device__ unsigned unset[64];
+__device__ unsigned guard_flag;
+
+extern "C" __global__ void read_table(float* out, unsigned n) {
+  if (threadIdx.x < n) out[threadIdx.x] = table[threadIdx.x];
+}
+CULEBRA_KERNEL(read_table, 32, out, n)
+
+extern "C" __global__ void write_counters(float* out, unsigned n) {
+  if (threadIdx.x < n) counters[threadIdx.x] = table[threadIdx.x & 3];
+  if (threadIdx.x < 4) out[threadIdx.x] = counters[threadIdx.x];
+}
+CULEBRA_KERNEL(write_counters, 32, out, n)
+
+// Of no variable's bytes has anybody written one.
+extern "C" __global__ void read_unset(unsigned* out) { out[threadIdx.x] = unset[threadIdx.x]; }
+CULEBRA_KERNEL(read_unset, 64, out)
+
+// By an address, of which the compiler knows no array.
+extern "C" __global__ void read_at(unsigned* out, const unsigned* in, long long index) {
+  out[0] = in[index];
+}
+CULEBRA_KERNEL(read_at, 1, out, in, index)
+
+extern "C" __global__ void copy_halves(unsigned* out, const char* in) {
+  unsigned value;
+  memcpy(&value, in, sizeof value);
+  out[0] = value;
+}
+CULEBRA_KERNEL(copy_halves, 1, out, in)
+
+// The last of a struct's members, and an array of the thread's own.
+extern "C" __global__ void index_beyond(unsigned* out, unsigned in_struct, int index) {
+  if (in_struct != 0) {
+    out[0] = reinterpret_cast<const culebra_test::Large*>(out)->words[index];
+    return;
+  }
+  unsigned own[3] = {out[0], out[1], out[2]};
+  for (unsigned i = 0; i < 3; ++i) own[i] += own[(i + out[3]) % 3];
+  out[0] = own[index];
+}
+CULEBRA_KERNEL(index_beyond, 1, out, in_struct, index)
+
+// A flag that is a variable orders as one in allocated memory does.
+extern "C" __global__ void flag_in_a_variable(unsigned* out, unsigned wrong) {
+  CULEBRA_SHARED(unsigned, word, 1);
+  if (threadIdx.x == 0) {
+    word[0] = 42;
+    atomicExch(&guard_flag, 1u);
+  } else if (threadIdx.x == 32) {
+    while (wrong == 0 && culebra::ptx::ld_acquire_gpu_u32(&guard_flag) == 0) {
+    }
+    out[0] = word[0];
+  }
+}
+CULEBRA_KERNEL(flag_in_a_variable, 64, out, wrong)
+
+extern "C" __global__ void clear(unsigned char* out, unsigned long long bytes) {
+  memset(out, 0, bytes);
+}
+CULEBRA_KERNEL(clear, 1, out, bytes)
