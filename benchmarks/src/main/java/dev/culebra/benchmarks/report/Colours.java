@@ -8,7 +8,7 @@ import java.util.Map;
  * ours get theirs in the order in which they come.
  */
 final class Colours {
-  private static final int COUNT = 5;
+  private static final int COUNT = 8;
   private final Map<String, String> given = new LinkedHashMap<>();
   private int next;
 

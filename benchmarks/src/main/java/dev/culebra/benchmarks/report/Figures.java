@@ -3,15 +3,18 @@ package dev.culebra.benchmarks.report;
 import dev.culebra.benchmarks.results.Result;
 import dev.culebra.benchmarks.results.Results;
 import dev.culebra.benchmarks.statistics.Interval;
+import dev.culebra.benchmarks.statistics.RatioInterval;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The figures of one file of results. */
 final class Figures {
-  private static final double GIGA = 1e9;
+  private static final double TERA = 1e12;
 
   private final Results results;
   private final Colours colours = new Colours();
@@ -101,7 +104,12 @@ final class Figures {
         (call, kinds) ->
             figures.add(
                 lines(
-                    call, "Of one operation of one thread.", "threads", "ns an operation", kinds)));
+                    call,
+                    "Of one operation of one thread.",
+                    "threads",
+                    "ns an operation",
+                    kinds,
+                    Optional.empty())));
     return figures;
   }
 
@@ -110,7 +118,8 @@ final class Figures {
       String caption,
       String xLabel,
       String yLabel,
-      Map<String, List<LineChart.Point>> all) {
+      Map<String, List<LineChart.Point>> all,
+      Optional<LineChart.Level> roof) {
     List<LineChart.Series> series = new ArrayList<>();
     List<Figure.Key> legend = new ArrayList<>();
     all.forEach(
@@ -118,47 +127,124 @@ final class Figures {
           series.add(new LineChart.Series(label, colours.of(label), points));
           legend.add(new Figure.Key(colours.of(label), label));
         });
-    return new Figure(title, caption, LineChart.draw(title, xLabel, yLabel, series), legend);
+    return new Figure(title, caption, LineChart.draw(title, xLabel, yLabel, series, roof), legend);
   }
 
   /**
-   * Bytes a second over the length of a row, for each operation, type and number of rows that was
-   * measured at three lengths or more: the two figures of the online softmax paper among them.
+   * How much is done a second over the length: bytes, or operations where arithmetic is what bounds
+   * a problem; beside the peers, and below the roof, if the same run measured it.
    */
   List<Figure> rates() {
     if (results.isEmulated()) {
       return List.of();
     }
-    Map<String, Map<String, List<LineChart.Point>>> groups = new LinkedHashMap<>();
-    for (Result result : measured("kernels")) {
-      double rows = result.number("rows").orElse(1.0);
-      String group =
-          "%s, %s, %s"
-              .formatted(
-                  result.text("operation").orElse(""),
-                  result.text("type").orElse(""),
-                  rows == 1 ? "all elements" : Format.count(rows) + " rows");
-      double bytes = result.number("bytes").orElse(0.0) / GIGA;
-      double unit = Result.secondsOf(result.unit());
-      Interval interval = result.interval();
-      groups
-          .computeIfAbsent(group, name -> new LinkedHashMap<>())
-          .computeIfAbsent(result.key().who(), name -> new ArrayList<>())
-          .add(
-              new LineChart.Point(
-                  result.number("length").orElse(1.0),
-                  bytes / (interval.median() * unit),
-                  bytes / (interval.high() * unit),
-                  bytes / (interval.low() * unit)));
+    List<Figure> figures = new ArrayList<>();
+    for (Sweep sweep : Sweep.of(results)) {
+      Optional<Result> ceiling = ceiling(sweep.results().getFirst());
+      // Without the ceiling there is no telling; so far memory bounds all but attention.
+      String work =
+          ceiling.flatMap(found -> found.number("flops")).orElse(0.0) > 0 ? "flops" : "bytes";
+      Map<String, List<LineChart.Point>> lines = new LinkedHashMap<>();
+      sweep
+          .contenders()
+          .forEach(
+              (who, all) ->
+                  lines.put(who, all.stream().map(result -> rate(result, work)).toList()));
+      Optional<LineChart.Level> roof =
+          ceiling.map(
+              found ->
+                  new LineChart.Level(
+                      found.key().problem(),
+                      found.number(work).orElse(0.0) / found.seconds() / TERA));
+      figures.add(
+          lines(
+              sweep.title(), "", "length", work.equals("flops") ? "TFLOP/s" : "TB/s", lines, roof));
+    }
+    return figures;
+  }
+
+  private static LineChart.Point rate(Result result, String work) {
+    double amount = result.number(work).orElse(0.0) / TERA;
+    Interval seconds = result.interval().times(Result.secondsOf(result.unit()));
+    return new LineChart.Point(
+        Sweep.length(result),
+        amount / seconds.median(),
+        amount / seconds.high(),
+        amount / seconds.low());
+  }
+
+  private Optional<Result> ceiling(Result result) {
+    return result
+        .text("ceiling")
+        .flatMap(name -> results.find(new Result.Key("ceilings", name, "device")))
+        .filter(found -> found.failure().isEmpty());
+  }
+
+  /**
+   * The figures of the online softmax paper: for each length, how many times as fast as the safe
+   * form (of softmax with top-k, the safe form that is not fused) the others are.
+   */
+  List<Figure> againstSafe() {
+    if (results.isEmulated()) {
+      return List.of();
     }
     List<Figure> figures = new ArrayList<>();
-    groups.forEach(
-        (group, all) -> {
-          if (all.values().stream().anyMatch(points -> points.size() >= 3)) {
-            figures.add(lines(group, "", "length of a row", "GB/s", all));
-          }
-        });
+    for (Sweep sweep : Sweep.of(results)) {
+      Map<String, List<Result>> contenders = sweep.contenders();
+      contenders.remove("device copy");
+      Optional<String> safe = safe(contenders.keySet());
+      if (safe.isPresent() && contenders.size() > 1) {
+        figures.add(against(sweep, List.copyOf(contenders.keySet()), safe.get()));
+      }
+    }
     return figures;
+  }
+
+  private static Optional<String> safe(Set<String> contenders) {
+    Comparator<String> unfusedFirst = Comparator.comparing(who -> !who.contains("unfused"));
+    return contenders.stream()
+        .filter(who -> who.startsWith("Culebra") && who.contains("safe"))
+        .min(unfusedFirst);
+  }
+
+  private Figure against(Sweep sweep, List<String> contenders, String safe) {
+    List<GroupedBars.Group> groups = new ArrayList<>();
+    for (double length : sweep.lengths()) {
+      List<Result> here =
+          sweep.results().stream().filter(result -> Sweep.length(result) == length).toList();
+      Optional<Result> base =
+          here.stream().filter(result -> result.key().who().equals(safe)).findFirst();
+      List<GroupedBars.Bar> bars = new ArrayList<>();
+      for (Result result : here) {
+        int place = contenders.indexOf(result.key().who());
+        if (place >= 0 && base.isPresent()) {
+          bars.add(bar(place, base.get(), result));
+        }
+      }
+      groups.add(new GroupedBars.Group(Format.count(length), bars));
+    }
+    return new Figure(
+        sweep.title(),
+        "The line is " + safe + ".",
+        GroupedBars.draw(sweep.title(), "length", "times as fast", groups, contenders.size(), 1),
+        contenders.stream().map(who -> new Figure.Key(colours.of(who), who)).toList());
+  }
+
+  private GroupedBars.Bar bar(int place, Result safe, Result result) {
+    Interval speed =
+        safe.key().equals(result.key())
+            ? new Interval(1, 1, 1)
+            : safe.ratioTo(result)
+                .orElseGet(() -> RatioInterval.ofRuns(result.samples(), safe.samples()));
+    String who = result.key().who();
+    String tip =
+        "%s at %s: %s, %s"
+            .formatted(
+                who,
+                Format.count(Sweep.length(result)),
+                Format.ratio(speed),
+                Format.time(result.seconds()));
+    return new GroupedBars.Bar(place, speed, tip, colours.of(who));
   }
 
   /** Our best and torch's for each problem, below the roofs. */

@@ -57,6 +57,13 @@ final class Format {
 
   /** A count with a unit prefix, for axes: 64k, 1M. */
   static String count(double value) {
+    long whole = (long) value;
+    if (value >= 1 << 20 && value == whole && Long.bitCount(whole) == 1) {
+      return "2^" + Long.numberOfTrailingZeros(whole);
+    }
+    if (value > 0 && value < 1e-2) {
+      return String.format(Locale.ROOT, "%.0e", value).replace("e-0", "e-");
+    }
     if (value >= 1e6) {
       return plain(value / 1e6) + "M";
     }

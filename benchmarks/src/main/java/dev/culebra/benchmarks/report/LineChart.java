@@ -2,13 +2,20 @@ package dev.culebra.benchmarks.report;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
-/** Lines over a logarithmic axis, with the whiskers of their points; y begins at 0. */
+/**
+ * Lines over a logarithmic axis, with the whiskers of their points. y begins at 0, unless most
+ * lines would lie on the ground below their roof: then it is logarithmic, too.
+ */
 final class LineChart {
   private static final double WIDTH = 360;
   private static final double HEIGHT = 250;
   private static final double LEFT = 40;
   private static final double BOTTOM = HEIGHT - 34;
+
+  /** The part of the height below which lines cannot be told from each other. */
+  private static final double GROUND = 0.2;
 
   private LineChart() {}
 
@@ -18,13 +25,26 @@ final class LineChart {
   /** A line. */
   record Series(String label, String type, List<Point> points) {}
 
-  static String draw(String title, String xLabel, String yLabel, List<Series> all) {
+  /** A height that has a name. */
+  record Level(String label, double y) {}
+
+  /**
+   * Draws.
+   *
+   * @param roof above all lines, if there is one
+   */
+  static String draw(
+      String title, String xLabel, String yLabel, List<Series> all, Optional<Level> roof) {
     List<Point> points = all.stream().flatMap(series -> series.points().stream()).toList();
     double least = points.stream().mapToDouble(Point::x).min().orElse(1);
     double most = points.stream().mapToDouble(Point::x).max().orElse(10);
-    double top = points.stream().mapToDouble(Point::y).max().orElse(1) * 1.08;
-    Axis x = new Axis(least, Math.max(most, least * 2), LEFT + 6, WIDTH - 12, true);
-    Axis y = new Axis(0, top, BOTTOM, 18, false);
+    double highest = points.stream().mapToDouble(Point::y).max().orElse(1);
+    double top = Math.max(highest, roof.map(Level::y).orElse(0.0)) * 1.08;
+    long flat = all.stream().filter(series -> isOnTheGround(series, top)).count();
+    boolean isFlat = roof.isPresent() && 2 * flat > all.size();
+    double bottom = isFlat ? points.stream().mapToDouble(Point::low).min().orElse(1) * 0.8 : 0;
+    Axis x = new Axis(least, Math.max(most, least * 2), LEFT + 6, WIDTH - 16, true);
+    Axis y = new Axis(bottom, top, BOTTOM, 18, isFlat);
     Svg svg = new Svg(WIDTH, HEIGHT, title);
     for (double tick : y.ticks()) {
       svg.line(LEFT, y.place(tick), WIDTH, y.place(tick), "grid");
@@ -34,6 +54,16 @@ final class LineChart {
     svg.line(LEFT, BOTTOM, WIDTH, BOTTOM, "axis");
     svg.text(0, 10, Svg.Anchor.START, "tick", yLabel);
     svg.text(WIDTH, HEIGHT - 4, Svg.Anchor.END, "tick", xLabel);
+    roof.ifPresent(
+        level -> {
+          svg.line(LEFT, y.place(level.y()), WIDTH, y.place(level.y()), "stroke roof");
+          svg.text(
+              WIDTH,
+              y.place(level.y()) - 4,
+              Svg.Anchor.END,
+              "tick",
+              level.label() + " " + Format.number(level.y()));
+        });
     for (Series series : all) {
       List<Point> sorted =
           series.points().stream().sorted(Comparator.comparingDouble(Point::x)).toList();
@@ -55,6 +85,10 @@ final class LineChart {
       }
     }
     return svg.toString();
+  }
+
+  private static boolean isOnTheGround(Series series, double top) {
+    return series.points().stream().allMatch(point -> point.y() < GROUND * top);
   }
 
   /** The values that there are, where they do not run into each other. */

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /** One page with everything in it: it asks no other server, and no script runs. */
 final class Page {
@@ -78,8 +79,10 @@ final class Page {
     group("By several threads at once", figures.threads());
     group("Under each garbage collector", figures.calls("collectors"));
     group("From the start of a process to its end", figures.calls("start"));
-    group("Kernels below their roofs", figures.roofline().stream().toList());
-    group("Kernels over the length of a row", figures.rates());
+    group(
+        "Kernels: below their roofs, and over the length beside their peers",
+        Stream.concat(figures.roofline().stream(), figures.rates().stream()).toList());
+    group("As in the online softmax paper: against the safe form", figures.againstSafe());
     text.append("<details><summary>All numbers</summary>\n");
     new Tables(results).all().forEach(table -> text.append(table.html()));
     text.append("</details>\n");

@@ -16,6 +16,9 @@ final class Roofline {
   private static final double LEFT = 40;
   private static final double BOTTOM = HEIGHT - 34;
 
+  /** How far arithmetic's roofs reach beyond their ridge, so that their names stand under them. */
+  private static final double NAMES = 30;
+
   private Roofline() {}
 
   /** A result. */
@@ -35,7 +38,7 @@ final class Roofline {
     double mostX =
         Math.max(
             points.stream().mapToDouble(Point::flopsPerByte).max().orElse(1) * 4,
-            mostRoof / bytesPerSecond * 4);
+            mostRoof / bytesPerSecond * NAMES);
     double leastY = points.stream().mapToDouble(Point::flopsPerSecond).min().orElse(1e9) / 2;
     double mostY = Math.max(mostRoof, bytesPerSecond * mostX) * (mostRoof > 0 ? 0.5 : 1.5);
     mostY = mostRoof > 0 ? mostRoof * 2 : mostY;

@@ -12,6 +12,12 @@ import java.util.List;
  * @param rows cells, as many as columns
  */
 record Table(String title, String note, List<String> columns, List<List<String>> rows) {
+  /** What a page shows so that nobody overlooks it. */
+  static final String BAD = "MISSED";
+
+  /** Characters of a cell that is not broken into lines. */
+  private static final int LONGEST_LINE = 48;
+
   static Table of(String title, String note, String... columns) {
     return new Table(title, note, List.of(columns), new ArrayList<>());
   }
@@ -51,8 +57,12 @@ record Table(String title, String note, List<String> columns, List<List<String>>
   }
 
   private String cell(String tag, int column, String words) {
+    String type =
+        isNumbers(column)
+            ? "number"
+            : words.equals(BAD) ? "bad" : words.length() > LONGEST_LINE ? "words" : "";
     return "<%s%s>%s</%s>"
-        .formatted(tag, isNumbers(column) ? " class=\"number\"" : "", Format.escape(words), tag);
+        .formatted(tag, type.isEmpty() ? "" : " class=\"" + type + "\"", Format.escape(words), tag);
   }
 
   private static void line(StringBuilder text, List<String> cells) {

@@ -90,7 +90,7 @@ class GoalsTest {
     double[] torch = samples(10, 0.1, 1, TURNS);
     kernel(SMALL, TORCH, torch);
     kernel(SMALL, ONLINE, scaled(torch, 0.99));
-    assertHas(row(SMALL), "| " + ONLINE + " |", "0.990 (0.990 to 0.990) of torch", "| yes |  |");
+    assertHas(row(SMALL), "| yes |", "0.990 (0.990 to 0.990) of torch", "| " + ONLINE + " |  |");
   }
 
   @Test
@@ -100,7 +100,7 @@ class GoalsTest {
     Arrays.setAll(ours, i -> torch[i] * (i < 19 ? 0.99 : 1.01));
     kernel(SMALL, TORCH, torch);
     kernel(SMALL, ONLINE, ours);
-    assertHas(row(SMALL), "0.990 (0.990 to 1.010)", "| MISSED | NO REASON GIVEN |");
+    assertHas(row(SMALL), "| MISSED |", "0.990 (0.990 to 1.010)", "| NO REASON GIVEN |");
   }
 
   @Test
@@ -110,7 +110,9 @@ class GoalsTest {
       kernel(SMALL, TORCH, torch);
       kernel(SMALL, ONLINE, scaled(torch, 0.9));
       assertHas(
-          row(SMALL), pairs < 30 ? "| not judged | only 29 samples, it takes 30 |" : "| yes |  |");
+          row(SMALL),
+          pairs < 30 ? "| not judged |" : "| yes |",
+          pairs < 30 ? "| only 29 samples, it takes 30 |" : "|  |");
     }
   }
 
@@ -121,7 +123,10 @@ class GoalsTest {
     kernel(SMALL, TORCH, 1, Map.of(), torch);
     kernel(SMALL, ONLINE, 1, Map.of(), scaled(torch, 0.9));
     assertHas(
-        row(SMALL), "8.99 us, torch 9.99 us", "| not judged | the two were not taken in pairs |");
+        row(SMALL),
+        "8.99 us, torch 9.99 us",
+        "| not judged |",
+        "| the two were not taken in pairs |");
   }
 
   /** The best of several is not what a user gets. */
@@ -130,7 +135,7 @@ class GoalsTest {
     double[] torch = samples(10, 0.01, 1, TURNS);
     kernel(SMALL, TORCH, torch);
     kernel(SMALL, "Culebra safe", scaled(torch, 0.5));
-    assertHas(row(SMALL), "| not measured |  |  |");
+    assertHas(row(SMALL), "| not measured |", "|  | Culebra online |  |");
     kernel(SMALL, ONLINE, scaled(torch, 2));
     assertHas(row(SMALL), "2.000", "MISSED");
   }
@@ -140,7 +145,7 @@ class GoalsTest {
     double[] micros = samples(1000, 0.02, 1, TURNS);
     double slow = Result.of(new Result.Key("", "", ""), "us", micros, Map.of()).interval().high();
     kernel(LARGE, ONLINE, 3.8e12 * slow * 1e-6 * 1.0001, Map.of(), micros);
-    assertHas(row(LARGE), "(at least 3.80 TB/s)", "| yes |  |");
+    assertHas(row(LARGE), "(at least 3.80 TB/s)", "| yes |");
     kernel(LARGE, ONLINE, 3.8e12 * slow * 1e-6 * 0.9999, Map.of(), micros);
     assertHas(row(LARGE), "MISSED");
     kernel(LARGE, ONLINE, 3.8e12 * slow * 1e-6 * 2, Map.of("implausible", "too fast"), micros);
@@ -153,9 +158,9 @@ class GoalsTest {
     kernel(SUM, TORCH, torch);
     kernel(SUM, "Culebra", scaled(torch, 1.1));
     reasons("{\"other.json\": {\"%s\": \"not this run's\"}}".formatted(SUM));
-    assertHas(row(SUM), "1.100", "| MISSED | NO REASON GIVEN |");
+    assertHas(row(SUM), "1.100", "| MISSED |", "| NO REASON GIVEN |");
     reasons("{\"r.json\": {\"%s\": \"adds twice\"}}".formatted(SUM));
-    assertHas(row(SUM), "1.100", "| MISSED | adds twice |");
+    assertHas(row(SUM), "1.100", "| MISSED |", "| adds twice |");
     assertEquals("", err.toString(UTF_8));
   }
 
@@ -165,7 +170,7 @@ class GoalsTest {
     kernel(SUM, TORCH, torch);
     kernel(SUM, "Culebra", scaled(torch, 0.9));
     reasons("{\"r.json\": {\"%s\": \"adds twice\", \"no such goal\": \"x\"}}".formatted(SUM));
-    assertHas(row(SUM), "| yes |  |");
+    assertHas(row(SUM), "| yes |");
     for (String goal : new String[] {SUM, "no such goal"}) {
       String expected =
           "warning: missed-goals.json has a reason for \"%s\", which is no missed goal of r.json"
