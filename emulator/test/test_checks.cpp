@@ -500,3 +500,10 @@ TEST(unknown_check, {"CULEBRA_EMU_CHECK=memory,leaks"},
      "CULEBRA_EMU_CHECK=memory,leaks: expected all", SIGABRT) {
   cuInit(0);
 }
+
+TEST(time_limit_of_a_checked_loop, {"CULEBRA_EMU_CHECK=all", "CULEBRA_EMU_TIMEOUT_S=1"},
+     "thread (0,0,0): not done after 1 s; it runs at ") {
+  use_device();
+  Buffer<unsigned> flag(1);
+  RETURNS(CUDA_ERROR_LAUNCH_TIMEOUT, run_checked("poll_plainly", 64, 0, flag.address));
+}

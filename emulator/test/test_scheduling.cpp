@@ -203,6 +203,42 @@ TEST(a_poll_without_end_meets_the_time_limit, {"CULEBRA_EMU_TIMEOUT_S=1"},
   RETURNS(702, cuCtxSynchronize());
 }
 
+namespace {
+
+void expect_an_end(unsigned how) {
+#if defined(__SANITIZE_THREAD__)
+  skip("the thread sanitizer keeps signals back as long as a kernel runs");
+#endif
+  use_device();
+  const CUfunction kernel = function(load_image("scheduling_kernels"), "loop_forever");
+  Buffer<std::uint32_t> flag(1);
+  Buffer<float> out(1);
+  // Some blocks wait for a core until the time of others is over.
+  RETURNS(0, launch(kernel, 9, 64, 0, nullptr, flag.address, out.address, how));
+  RETURNS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+  // As any failure it stays; the process goes on.
+  RETURNS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+}
+
+}  // namespace
+
+TEST(a_loop_over_a_volatile_load_meets_the_time_limit, {"CULEBRA_EMU_TIMEOUT_S=1"},
+     "thread (0,0,0): not done after 1 s; it runs at ") {
+  expect_an_end(0);
+}
+TEST(a_loop_over_arithmetic_meets_the_time_limit, {"CULEBRA_EMU_TIMEOUT_S=1"},
+     "not done after 1 s") {
+  expect_an_end(1);
+}
+TEST(a_loop_in_the_c_library_meets_the_time_limit, {"CULEBRA_EMU_TIMEOUT_S=1"},
+     "not done after 1 s") {
+  expect_an_end(2);
+}
+TEST(a_loop_that_keeps_others_from_running_meets_the_time_limit, {"CULEBRA_EMU_TIMEOUT_S=1"},
+     "threads 1-63 (63 of them) have not started") {
+  expect_an_end(3);
+}
+
 TEST(collectives_without_end_meet_the_time_limit, {"CULEBRA_EMU_TIMEOUT_S=1"},
      "not done after 1 s; ") {
   use_device();

@@ -197,6 +197,7 @@ CUresult prepare_launch(const LaunchRequest& request, KernelWork& work) {
   launch->kernel = &function->kernel();
   launch->image_serial = function->image()->serial();
   launch->current_thread = function->image()->current_thread();
+  launch->code = function->image()->code();
   launch->data_layout = function->image()->data_layout();
   launch->grid = grid;
   launch->block = block;

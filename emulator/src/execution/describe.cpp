@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "checking/source_line.h"
+#include "config.h"
 #include "execution/group_executor.h"
 #include "model/address_space.h"
 
@@ -117,9 +119,21 @@ std::string GroupExecutor::describe_all_waiting() const {
   return text;
 }
 
+std::string GroupExecutor::describe_timeout() {
+  return "not done after " + std::to_string(config().timeout_s) + " s; ";
+}
+
 Outcome GroupExecutor::describe_fault(const Fault& fault) const {
   const EmulatedThread& thread = running();
   const std::string who = describe_block(*thread.home) + ", " + name_of(thread) + ": ";
+  if (fault.timed_out) {
+    const std::string others = describe_all_waiting();
+    // (A return address is behind its call.)
+    return {CUDA_ERROR_LAUNCH_TIMEOUT,
+            who + describe_timeout() + "it runs at " +
+                source_line(static_cast<const char*>(fault.address) + 1) +
+                (others.empty() ? "" : "; " + others)};
+  }
   char address[24];
   std::snprintf(address, sizeof address, "%p", fault.address);
   switch (fault.signal) {

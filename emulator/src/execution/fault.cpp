@@ -1,5 +1,9 @@
 #include "execution/fault.h"
 
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -38,6 +42,47 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   scope->take({signal, info->si_code, info->si_addr});
 }
 
+const void* running_code(const void* context) {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(registers.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(registers.pc);
+#else
+#error "where a signal's context has the program counter is not known for this processor"
+#endif
+}
+
+void on_timer(int signal, siginfo_t*, void* context) {
+  FaultScope* const scope = armed;
+  if (scope == nullptr || scope->may_leave == nullptr) return;
+  const void* const code = running_code(context);
+  if (!scope->may_leave(scope->may_leave_argument, code)) return;
+  scope->take({.signal = signal, .address = code, .timed_out = true});
+}
+
+// One that nobody else has asked for; 0 if there is none.
+int choose_timer_signal() {
+  for (int signal = SIGRTMAX; signal >= SIGRTMIN; --signal) {
+    struct sigaction action = {};
+    if (sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 &&
+        action.sa_handler == SIG_DFL) {
+      action = {};
+      action.sa_sigaction = &on_timer;
+      action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+      sigemptyset(&action.sa_mask);
+      sigaction(signal, &action, nullptr);
+      return signal;
+    }
+  }
+  return 0;
+}
+
+int timer_signal() {
+  static const int signal = choose_timer_signal();
+  return signal;
+}
+
 void install_handlers() {
   struct sigaction action = {};
   action.sa_sigaction = &on_signal;
@@ -66,6 +111,41 @@ void FaultScope::take(const Fault& fault) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   if (before_jump != nullptr) before_jump(before_jump_argument);
   siglongjmp(landing, 1);
+}
+
+TimeLimit::TimeLimit() {
+  if (timer_signal() == 0) return;
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = timer_signal();
+  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+  exists_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+  // A thread has the mask of the one that made it.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, timer_signal());
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+TimeLimit::~TimeLimit() {
+  if (exists_) timer_delete(timer_);
+}
+
+void TimeLimit::start(std::uint64_t seconds) {
+  // From then on it looks again and again: a loop may call what must not be left.
+  constexpr long kNanosecondsBetweenLooks = 5'000'000;
+  const itimerspec times = {{0, kNanosecondsBetweenLooks}, {static_cast<time_t>(seconds), 0}};
+  if (exists_) timer_settime(timer_, 0, &times, nullptr);
+}
+
+void TimeLimit::stop() {
+  const itimerspec never = {};
+  if (exists_) timer_settime(timer_, 0, &never, nullptr);
+}
+
+TimeLimit& TimeLimit::of_this_thread() {
+  thread_local TimeLimit limit;
+  return limit;
 }
 
 void prepare_thread_for_faults() {

@@ -1,8 +1,11 @@
 // Turns a hardware fault inside a kernel (a bad address, a failed alignment check, a stack
-// overflow) or a copy into a failed device, as a GPU does, instead of the end of the process.
+// overflow) or a copy into a failed device, as a GPU does, instead of the end of the process. A
+// kernel that goes on beyond its time is ended the same way.
 #pragma once
 
 #include <csetjmp>
+#include <cstdint>
+#include <ctime>
 #include <optional>
 
 namespace culebra_emu {
@@ -11,6 +14,8 @@ struct Fault {
   int signal = 0;
   int code = 0;
   const void* address = nullptr;
+  // Not a fault: what ran at the address (in code) has no time left.
+  bool timed_out = false;
 };
 
 // While one is armed on an OS thread, a fault there comes back to its landing:
@@ -35,12 +40,36 @@ class FaultScope {
   void (*before_jump)(void*) = nullptr;
   void* before_jump_argument = nullptr;
 
+  // Asked by a TimeLimit, in a signal handler, each time it looks: whether what runs at this
+  // address may be left there for good. Without an answer it may not.
+  bool (*may_leave)(void*, const void* code) = nullptr;
+  void* may_leave_argument = nullptr;
+
   sigjmp_buf landing;
 
   void take(const Fault& fault);
 
  private:
   Fault fault_;
+};
+
+// Looks at what an OS thread does when a time is over, and then every few milliseconds: the armed
+// scope is left as by a fault as soon as it says that it may be.
+class TimeLimit {
+ public:
+  static TimeLimit& of_this_thread();
+
+  TimeLimit();
+  ~TimeLimit();
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  void start(std::uint64_t seconds);
+  void stop();
+
+ private:
+  timer_t timer_ = {};
+  bool exists_ = false;
 };
 
 // The handler needs a stack of its own on each OS thread that runs kernels: a fiber's may be the

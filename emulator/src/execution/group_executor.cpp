@@ -47,6 +47,11 @@ Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint6
     static_cast<FiberContext*>(context)->before_jump_here();
   };
   scope.before_jump_argument = &scheduler_;
+  if (has_deadline_) {
+    scope.may_leave = &GroupExecutor::may_be_left;
+    scope.may_leave_argument = this;
+    TimeLimit::of_this_thread().start(config().timeout_s);
+  }
   if (sigsetjmp(scope.landing, 0) == 0) {
     scope.arm();
     FiberContext::switch_to(scheduler_, idle_fiber().context);
@@ -55,6 +60,7 @@ Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint6
     scheduler_.after_jump_here();
     outcome_ = describe_fault(scope.fault());
   }
+  if (has_deadline_) TimeLimit::of_this_thread().stop();
   *current_ = nullptr;
   // After a failure the group's other fibers are somewhere inside the kernel: drop them all, they
   // are made anew when needed.
@@ -277,8 +283,14 @@ void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
 void GroupExecutor::look_at_clock() {
   until_look_ = kSwitchesPerLook;
   if (std::chrono::steady_clock::now() < deadline_) return;
-  fail(CUDA_ERROR_LAUNCH_TIMEOUT,
-       "not done after " + std::to_string(config().timeout_s) + " s; " + describe_all_waiting());
+  fail(CUDA_ERROR_LAUNCH_TIMEOUT, describe_timeout() + describe_all_waiting());
+}
+
+// In its own code a kernel holds nothing that others need, as it may in the emulator's or the C
+// library's; and the clock says whether the signal is meant for this group.
+bool GroupExecutor::may_be_left(void* executor, const void* code) {
+  const auto& self = *static_cast<const GroupExecutor*>(executor);
+  return self.launch_->code.contains(code) && std::chrono::steady_clock::now() >= self.deadline_;
 }
 
 void GroupExecutor::wait_here(EmulatedThread& thread) { go_on(thread.fiber->context, nullptr); }

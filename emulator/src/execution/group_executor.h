@@ -95,6 +95,7 @@ class GroupExecutor {
   EmulatedThread* take_ready();
   void go_on(FiberContext& from, Fiber* idle);
   void look_at_clock();
+  static bool may_be_left(void* executor, const void* code);
   Fiber& idle_fiber();
   void resume(FiberContext& from, EmulatedThread& thread);
   void on_exit(EmulatedThread& thread);
@@ -117,6 +118,7 @@ class GroupExecutor {
   std::string describe_block(const EmulatedBlock& block) const;
   std::string describe_waiting(const EmulatedBlock& block) const;
   std::string describe_all_waiting() const;
+  static std::string describe_timeout();
   Outcome describe_fault(const Fault& fault) const;
 
   SharedLayout layout_;

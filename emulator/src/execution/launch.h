@@ -9,6 +9,7 @@
 
 #include "abi.h"
 #include "culebra_emu/image.h"
+#include "image/code_range.h"
 
 namespace culebra_emu {
 
@@ -43,6 +44,7 @@ struct Launch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t max_shared_bytes = kMaxDynamicSharedBytes;  // with the static ones
   std::vector<std::byte> parameters;
+  CodeRange code;
   // Of the kernel's image; null if nothing is checked.
   std::shared_ptr<const DataLayout> data_layout;
 

@@ -249,6 +249,7 @@ LoadedImage::LoadedImage(std::unique_ptr<MemoryFile> file, void* library, const 
   if (config().checks.any()) {
     data_layout_ = std::make_shared<DataLayout>(host_code(), load_address());
   }
+  if (config().timeout_s != 0) code_ = find_code(host_code(), load_address());
 }
 
 LoadedImage::~LoadedImage() {

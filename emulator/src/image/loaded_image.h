@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "culebra_emu/image.h"
+#include "image/code_range.h"
 #include "image/data_layout.h"
 
 namespace culebra_emu {
@@ -42,6 +43,9 @@ class LoadedImage {
   // Null if nothing is checked.
   std::shared_ptr<const DataLayout> data_layout() const { return data_layout_; }
 
+  // Empty if kernels have all the time they want.
+  const CodeRange& code() const { return code_; }
+
   Thread** (*current_thread() const)() { return current_thread_; }
   // No two loaded images have the same.
   std::uint64_t serial() const { return serial_; }
@@ -58,6 +62,7 @@ class LoadedImage {
   std::uint64_t serial_;
   std::shared_ptr<ImageVariables> variables_;
   std::shared_ptr<const DataLayout> data_layout_;
+  CodeRange code_;
 };
 
 // The bytes of a kernel's parameter block.

@@ -427,3 +427,9 @@ extern "C" __global__ void clear(unsigned char* out, unsigned long long bytes) {
   memset(out, 0, bytes);
 }
 CULEBRA_KERNEL(clear, 1, out, bytes)
+
+extern "C" __global__ void poll_plainly(volatile unsigned* flag) {
+  while (flag[0] == 0) {
+  }
+}
+CULEBRA_KERNEL(poll_plainly, 64, flag)

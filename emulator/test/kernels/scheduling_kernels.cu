@@ -56,6 +56,23 @@ extern "C" __global__ void poll_forever(const uint32_t* flag) {
 }
 CULEBRA_KERNEL(poll_forever, 1024, flag)
 
+// Loops that tell the emulator nothing: over a volatile load (0), over arithmetic (1), mostly in
+// the C library (2), over loads of a flag that a thread would set which never gets to run (3).
+// Other threads wait at a barrier.
+extern "C" __global__ void loop_forever(volatile uint32_t* flag, float* out, unsigned how) {
+  if (how == 3 && threadIdx.x == blockDim.x - 1) flag[0] = 1;
+  if (threadIdx.x == 0) {
+    float x = 1;
+    while (flag[0] == 0) {
+      if (how == 1) x = x * 1.0001f + 1.0f;
+      if (how == 2) x = expf(sinf(x)) + static_cast<float>(clock64());
+    }
+    out[0] = x;
+  }
+  __syncthreads();
+}
+CULEBRA_KERNEL(loop_forever, 1024, flag, out, how)
+
 // Lanes that meet in a collective again and again, and never end.
 extern "C" __global__ void meet_forever(unsigned* out) {
   while (__any_sync(0xFFFFFFFFu, threadIdx.x < 99) != 0) out[0] += threadIdx.x == 0;
