@@ -3,6 +3,7 @@ package dev.culebra.ops;
 import dev.culebra.Context;
 import dev.culebra.KernelCatalog;
 import dev.culebra.LaunchConfig;
+import dev.culebra.PreparedLaunch;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -38,9 +39,19 @@ final class KernelFamily {
 
   private RowKernel prepare(String symbol, int threads) {
     try {
-      return new RowKernel(catalog.kernel(context, symbol).prepare(LaunchConfig.of(1, threads)));
+      return new RowKernel(prepared(symbol, threads));
     } catch (IllegalArgumentException e) {
       // Neither the name nor the parameters come from the caller.
+      throw DamagedRoot.because(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** A new launch of a kernel with that many threads a block, for who keeps it himself. */
+  PreparedLaunch prepared(String symbol, int threads) {
+    try {
+      return catalog.kernel(context, symbol).prepare(LaunchConfig.of(1, threads));
+    } catch (IllegalArgumentException e) {
+      // Neither the name nor the number comes from the caller.
       throw DamagedRoot.because(String.valueOf(e.getMessage()));
     }
   }

@@ -1,4 +1,4 @@
-/** Operations on tensors that launch Culebra's own kernels: softmax and reductions. */
+/** Operations on tensors that launch Culebra's own kernels: softmax, top-k and reductions. */
 @NullMarked
 package dev.culebra.ops;
 
