@@ -191,8 +191,9 @@ __device__ __forceinline__ bool mbarrier_test_wait_parity_shared_b64(
 }
 
 // mbarrier.try_wait.shared::cta.b64 (sm_90): whether the phase of that state is over. A device may
-// let the thread sleep for a while before it answers. An H200 (driver 580) was seen to answer yes
-// after complete_tx of half of a phase's bytes, where test_wait said no: wait by parity.
+// let the answer wait for a while, and goes on with the same thread as long as nothing needs it. So
+// the answer is of a later time: a thread that asks, and then itself completes the phase, may get a
+// yes (docs/decisions/0009-asynchronous-copies.md). Ask test_wait where that matters.
 __device__ __forceinline__ bool mbarrier_try_wait_shared_b64(uint32_t barrier,
                                                              uint64_t state CULEBRA_AND_WHERE) {
 #ifdef CULEBRA_HOST
@@ -210,7 +211,7 @@ __device__ __forceinline__ bool mbarrier_try_wait_shared_b64(uint32_t barrier,
 }
 
 // mbarrier.try_wait.parity.shared::cta.b64 (sm_90): whether the phase of that parity is over: the
-// current one is of the other.
+// current one is of the other. The answer is of a later time, as above.
 __device__ __forceinline__ bool mbarrier_try_wait_parity_shared_b64(
     uint32_t barrier, uint32_t parity CULEBRA_AND_WHERE) {
 #ifdef CULEBRA_HOST
