@@ -259,6 +259,8 @@ FAKE(cuFuncGetParamInfo, 12040, (handle function, size_t index, size_t* offset, 
 FAKE(cuFuncLoad, 12040, (handle function), NOTHING, function)
 FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,
      (int* out, handle function, int threads, size_t shared), *out = 108, function, threads, shared)
+FAKE(cuOccupancyMaxActiveClusters, 11070, (int* out, handle function, handle config), *out = 109,
+     function, config)
 FAKE(cuLaunchKernel, 4000,
      (handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
       unsigned shared, handle stream, handle parameters, handle extra),

@@ -18,6 +18,10 @@ final class BoundFunction {
   private static final int LOCAL_SIZE_BYTES = 3;
   private static final int NUM_REGS = 4;
   private static final int MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
+  private static final int REQUIRED_CLUSTER_WIDTH = 11;
+  private static final int REQUIRED_CLUSTER_HEIGHT = 12;
+  private static final int REQUIRED_CLUSTER_DEPTH = 13;
+  private static final int NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14;
 
   private final CudaLibrary library;
   private final String name;
@@ -26,7 +30,9 @@ final class BoundFunction {
   private final int registers;
   private final int localBytes;
   private final @Nullable List<Driver.ParamInfo> parameters;
-  private int dynamicSharedBytes;
+  // What the driver was told so far; changed under this object's lock.
+  private volatile int dynamicSharedBytes;
+  private volatile boolean nonPortableClusters;
 
   private BoundFunction(CudaLibrary library, String name, long handle) {
     this.library = library;
@@ -47,11 +53,25 @@ final class BoundFunction {
             Driver.funcGetAttribute(MAX_THREADS_PER_BLOCK, handle),
             device.attribute(DeviceAttribute.MAX_SHARED_MEMORY_PER_BLOCK),
             device.attribute(DeviceAttribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-            Driver.funcGetAttribute(SHARED_SIZE_BYTES, handle));
+            Driver.funcGetAttribute(SHARED_SIZE_BYTES, handle),
+            clusterLimits(device, handle));
     this.registers = Driver.funcGetAttribute(NUM_REGS, handle);
     this.localBytes = Driver.funcGetAttribute(LOCAL_SIZE_BYTES, handle);
     this.dynamicSharedBytes = Driver.funcGetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, handle);
     this.parameters = readParameters(handle);
+  }
+
+  private static ClusterLimits clusterLimits(Device device, long handle) {
+    boolean supported = device.attribute(DeviceAttribute.CLUSTER_LAUNCH) != 0;
+    Dim3 required = null;
+    if (supported && Driver.funcGetAttribute(REQUIRED_CLUSTER_WIDTH, handle) != 0) {
+      required =
+          new Dim3(
+              Driver.funcGetAttribute(REQUIRED_CLUSTER_WIDTH, handle),
+              Driver.funcGetAttribute(REQUIRED_CLUSTER_HEIGHT, handle),
+              Driver.funcGetAttribute(REQUIRED_CLUSTER_DEPTH, handle));
+    }
+    return new ClusterLimits(supported, device.toString(), device.computeCapability(), required);
   }
 
   /**
@@ -158,15 +178,38 @@ final class BoundFunction {
    * Lets the kernel have that much dynamic shared memory. Only ever raised, so that no other launch
    * loses what it was promised.
    */
-  synchronized void allowDynamicSharedBytes(int bytes) {
-    if (bytes > dynamicSharedBytes) {
-      library.bound(
-          "cuFuncSetAttribute",
-          () -> {
-            Driver.funcSetAttribute(handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
-            return true;
-          });
-      dynamicSharedBytes = bytes;
+  void allowDynamicSharedBytes(int bytes) {
+    // Mostly it is allowed already, and then a change of a launch takes no lock.
+    if (bytes <= dynamicSharedBytes) {
+      return;
     }
+    synchronized (this) {
+      if (bytes > dynamicSharedBytes) {
+        setAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+        dynamicSharedBytes = bytes;
+      }
+    }
+  }
+
+  /** Lets the kernel have clusters of more blocks than every device with clusters has. */
+  void allowNonPortableClusters() {
+    if (nonPortableClusters) {
+      return;
+    }
+    synchronized (this) {
+      if (!nonPortableClusters) {
+        setAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+        nonPortableClusters = true;
+      }
+    }
+  }
+
+  private void setAttribute(int attribute, int value) {
+    library.bound(
+        "cuFuncSetAttribute",
+        () -> {
+          Driver.funcSetAttribute(handle, attribute, value);
+          return true;
+        });
   }
 }

@@ -1,9 +1,12 @@
 package dev.culebra;
 
+import dev.culebra.bindings.ClusterLaunch;
 import dev.culebra.bindings.CudaException;
 import dev.culebra.bindings.CudaResult;
 import dev.culebra.bindings.Driver;
 import dev.culebra.bindings.LaunchConfigException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A kernel with its signature. {@link #prepare} it once, launch it many times:
@@ -82,13 +85,22 @@ public final class Kernel {
   }
 
   /**
+   * {@return the blocks of the clusters that the kernel was compiled for ({@code
+   * __cluster_dims__}); empty if it takes those of the launch, or none}
+   */
+  public Optional<Dim3> requiredClusterBlocks() {
+    return Optional.ofNullable(function.limits().clusters().required());
+  }
+
+  /**
    * How many blocks of this kernel one multiprocessor holds at once.
    *
    * @param config the block and its dynamic shared memory; the grid does not matter
    * @return the number of blocks, 0 if none fits
+   * @throws LaunchConfigException naming the limit that is exceeded
    */
   public int maxActiveBlocksPerMultiprocessor(LaunchConfig config) {
-    check(config);
+    allowBlocks(config); // one that the kernel is not allowed would not fit anywhere
     return library.bound(
         "cuOccupancyMaxActiveBlocksPerMultiprocessor",
         () ->
@@ -99,32 +111,137 @@ public final class Kernel {
   }
 
   /**
-   * Checks a configuration against the device and this kernel, and makes a launch that can be
-   * repeated at the least cost. Shared memory above what every kernel gets is asked for here.
+   * How many clusters of this kernel the device holds at once.
    *
-   * @param config grid, block and shared memory
+   * @param config block, dynamic shared memory and cluster; the grid does not matter, and a kernel
+   *     compiled for clusters needs none in here
+   * @return the number of clusters, 0 if none fits
+   * @throws IllegalArgumentException if there is no cluster, or the device has none
+   * @throws LaunchConfigException naming the limit that is exceeded
+   */
+  public int maxActiveClusters(LaunchConfig config) {
+    Dim3 cluster = clusterOf(config);
+    if (cluster == null) {
+      throw new IllegalArgumentException(
+          "kernel "
+              + name()
+              + " has no clusters to be counted: state their shape in the configuration");
+    }
+    allowBlocks(config);
+    Dim3 block = config.blockThreads();
+    ClusterLaunch launch = new ClusterLaunch();
+    launch.grid(cluster.x(), cluster.y(), cluster.z());
+    launch.block(block.x(), block.y(), block.z());
+    launch.sharedBytes(config.dynamicSharedBytes());
+    launch.cluster(cluster.x(), cluster.y(), cluster.z());
+    return library.bound("cuOccupancyMaxActiveClusters", () -> launch.maxActive(function.handle()));
+  }
+
+  /** The cluster that a launch would have; null for none. */
+  private @Nullable Dim3 clusterOf(LaunchConfig config) {
+    Dim3 stated = config.clusterBlocks();
+    return stated == null ? function.limits().clusters().required() : stated;
+  }
+
+  /**
+   * Checks a configuration against the device and this kernel, and makes a launch that can be
+   * repeated at the least cost. Shared memory above what every kernel gets, and clusters above what
+   * every device has, are asked for here.
+   *
+   * @param config grid, block, shared memory and cluster
    * @return a launch confined to the calling thread
+   * @throws IllegalArgumentException if there is a cluster and the device has none
    * @throws LaunchConfigException naming the limit that is exceeded
    */
   public PreparedLaunch prepare(LaunchConfig config) {
-    check(config);
-    if (function.limits().needsOptIn(config)) {
-      function.allowDynamicSharedBytes(config.dynamicSharedBytes());
-    }
     return new PreparedLaunch(this, config);
   }
 
-  void check(LaunchConfig config) {
+  // ---- Limits, by plain numbers: the changes of a prepared launch allocate nothing. A cluster's x
+  // of 0 stands for none.
+
+  /** Checks a configuration and has the driver allow what it does not allow every kernel. */
+  void allow(LaunchConfig config) {
+    requireOpen();
+    refuse(function.limits().violation(config).orElse(null));
+    Dim3 grid = config.gridBlocks();
+    Dim3 cluster = config.clusterBlocks();
+    if (cluster == null) {
+      allowCluster(grid.x(), grid.y(), grid.z(), 0, 0, 0);
+    } else {
+      allowCluster(grid.x(), grid.y(), grid.z(), cluster.x(), cluster.y(), cluster.z());
+    }
+    allowSharedBytes(config.dynamicSharedBytes());
+  }
+
+  /** The same for what the blocks are, whatever the grid. */
+  private void allowBlocks(LaunchConfig config) {
+    Dim3 block = config.blockThreads();
+    checkBlock(block.x(), block.y(), block.z());
+    Dim3 cluster = clusterOf(config);
+    if (cluster != null) {
+      int x = cluster.x();
+      int y = cluster.y();
+      int z = cluster.z();
+      allowCluster(x, y, z, x, y, z); // as if the grid were one cluster
+    }
+    allowSharedBytes(config.dynamicSharedBytes());
+  }
+
+  void checkGrid(int x, int y, int z, int clusterX, int clusterY, int clusterZ) {
+    requireOpen();
+    LaunchLimits limits = function.limits();
+    refuse(limits.gridViolation(x, y, z));
+    refuseCluster(limits.clusters().gridViolation(x, y, z, clusterX, clusterY, clusterZ), clusterX);
+  }
+
+  void checkBlock(int x, int y, int z) {
+    requireOpen();
+    refuse(function.limits().blockViolation(x, y, z));
+  }
+
+  void allowSharedBytes(int bytes) {
+    requireOpen();
+    LaunchLimits limits = function.limits();
+    refuse(limits.sharedViolation(bytes));
+    if (limits.needsOptIn(bytes)) {
+      function.allowDynamicSharedBytes(bytes);
+    }
+  }
+
+  void allowCluster(int gridX, int gridY, int gridZ, int x, int y, int z) {
+    requireOpen();
+    ClusterLimits clusters = function.limits().clusters();
+    clusters.requireSupport(x);
+    refuseCluster(clusters.shapeViolation(x, y, z), x);
+    refuseCluster(clusters.gridViolation(gridX, gridY, gridZ, x, y, z), x);
+    if (clusters.needsNonPortable(x, y, z)) {
+      function.allowNonPortableClusters();
+    }
+  }
+
+  private void requireOpen() {
     library.requireOpen();
     library.context().requireOpen();
-    function
-        .limits()
-        .violation(config)
-        .ifPresent(
-            why -> {
-              throw CudaException.of(
-                  "cuLaunchKernel", CudaResult.INVALID_VALUE.code(), name() + ": " + why);
-            });
+  }
+
+  private void refuse(@Nullable String violation) {
+    if (violation != null) {
+      throw refusal("cuLaunchKernel", CudaResult.INVALID_VALUE, violation);
+    }
+  }
+
+  private void refuseCluster(@Nullable String violation, int clusterX) {
+    if (violation != null) {
+      throw refusal(
+          clusterX == 0 ? "cuLaunchKernel" : "cuLaunchKernelEx",
+          CudaResult.INVALID_CLUSTER_SIZE,
+          violation);
+    }
+  }
+
+  private CudaException refusal(String call, CudaResult result, String violation) {
+    return CudaException.of(call, result.code(), name() + ": " + violation);
   }
 
   /** The {@code CUfunction}. */

@@ -1,5 +1,7 @@
 package dev.culebra;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How a kernel is launched. What a device and a kernel allow is checked by {@link Kernel#prepare}.
  *
@@ -7,8 +9,12 @@ package dev.culebra;
  * @param blockThreads threads of a block
  * @param dynamicSharedBytes shared memory of each block besides what the kernel declares itself, in
  *     bytes
+ * @param clusterBlocks blocks of a cluster, whose blocks run at the same time and reach each
+ *     other's shared memory; the grid has to be a multiple of it along each axis. Null for none:
+ *     then a kernel compiled for clusters has those, and any other has no clusters
  */
-public record LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicSharedBytes) {
+public record LaunchConfig(
+    Dim3 gridBlocks, Dim3 blockThreads, int dynamicSharedBytes, @Nullable Dim3 clusterBlocks) {
 
   /**
    * Checks that every size is positive.
@@ -18,10 +24,22 @@ public record LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicShared
   public LaunchConfig {
     requirePositive("grid", "blocks", gridBlocks);
     requirePositive("block", "threads", blockThreads);
-    if (dynamicSharedBytes < 0) {
-      throw new IllegalArgumentException(
-          "dynamic shared memory of " + dynamicSharedBytes + " bytes is negative");
+    requireNotNegative(dynamicSharedBytes);
+    if (clusterBlocks != null) {
+      requirePositive("cluster", "blocks", clusterBlocks);
     }
+  }
+
+  /**
+   * The same without a cluster.
+   *
+   * @param gridBlocks blocks of the grid
+   * @param blockThreads threads of a block
+   * @param dynamicSharedBytes shared memory of each block besides what the kernel declares itself,
+   *     in bytes
+   */
+  public LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicSharedBytes) {
+    this(gridBlocks, blockThreads, dynamicSharedBytes, null);
   }
 
   /**
@@ -69,7 +87,7 @@ public record LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicShared
    * @return the configuration
    */
   public LaunchConfig withDynamicSharedBytes(int bytes) {
-    return new LaunchConfig(gridBlocks, blockThreads, bytes);
+    return new LaunchConfig(gridBlocks, blockThreads, bytes, clusterBlocks);
   }
 
   /**
@@ -79,7 +97,7 @@ public record LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicShared
    * @return the configuration
    */
   public LaunchConfig withGridBlocks(Dim3 blocks) {
-    return new LaunchConfig(blocks, blockThreads, dynamicSharedBytes);
+    return new LaunchConfig(blocks, blockThreads, dynamicSharedBytes, clusterBlocks);
   }
 
   /**
@@ -89,19 +107,56 @@ public record LaunchConfig(Dim3 gridBlocks, Dim3 blockThreads, int dynamicShared
    * @return the configuration
    */
   public LaunchConfig withBlockThreads(Dim3 threads) {
-    return new LaunchConfig(gridBlocks, threads, dynamicSharedBytes);
+    return new LaunchConfig(gridBlocks, threads, dynamicSharedBytes, clusterBlocks);
+  }
+
+  /**
+   * The same in clusters of that shape. They need compute capability 9.0. Up to 8 blocks run on
+   * every such device, up to 16 on some.
+   *
+   * @param blocks blocks of a cluster, which the grid's have to be a multiple of
+   * @return the configuration
+   */
+  public LaunchConfig withClusterBlocks(Dim3 blocks) {
+    return new LaunchConfig(gridBlocks, blockThreads, dynamicSharedBytes, blocks);
+  }
+
+  /**
+   * The same without a cluster of its own.
+   *
+   * @return the configuration
+   */
+  public LaunchConfig withoutCluster() {
+    return new LaunchConfig(gridBlocks, blockThreads, dynamicSharedBytes, null);
   }
 
   private static void requirePositive(String what, String unit, Dim3 size) {
-    requirePositive(what + ".x", unit, size.x());
-    requirePositive(what + ".y", unit, size.y());
-    requirePositive(what + ".z", unit, size.z());
+    requirePositive(what, unit, size.x(), size.y(), size.z());
   }
 
-  private static void requirePositive(String axis, String unit, int size) {
-    if (size < 1) {
+  /** Allocates nothing unless it throws: prepared launches ask it with every change. */
+  static void requirePositive(String what, String unit, int x, int y, int z) {
+    if (x < 1) {
+      throw notPositive(what, ".x", unit, x);
+    }
+    if (y < 1) {
+      throw notPositive(what, ".y", unit, y);
+    }
+    if (z < 1) {
+      throw notPositive(what, ".z", unit, z);
+    }
+  }
+
+  private static IllegalArgumentException notPositive(
+      String what, String axis, String unit, int size) {
+    return new IllegalArgumentException(
+        what + axis + " is " + size + " " + unit + "; it has to be at least 1");
+  }
+
+  static void requireNotNegative(int dynamicSharedBytes) {
+    if (dynamicSharedBytes < 0) {
       throw new IllegalArgumentException(
-          axis + " is " + size + " " + unit + "; it has to be at least 1");
+          "dynamic shared memory of " + dynamicSharedBytes + " bytes is negative");
     }
   }
 }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param sharedBytes shared memory of a block without opting in
  * @param optInSharedBytes shared memory of a block after opting in
  * @param staticSharedBytes what the kernel declares itself
+ * @param clusters what holds for clusters
  */
 record LaunchLimits(
     Dim3 maxGrid,
@@ -22,68 +23,87 @@ record LaunchLimits(
     int kernelBlockThreads,
     int sharedBytes,
     int optInSharedBytes,
-    int staticSharedBytes) {
+    int staticSharedBytes,
+    ClusterLimits clusters) {
 
-  /** What is wrong with a configuration, if anything. */
+  /** What is wrong with a configuration but for its cluster, if anything. */
   Optional<String> violation(LaunchConfig config) {
-    String axis = axisViolation("grid", config.gridBlocks(), maxGrid, "blocks");
-    if (axis == null) {
-      axis = axisViolation("block", config.blockThreads(), maxBlock, "threads");
+    Dim3 grid = config.gridBlocks();
+    Dim3 block = config.blockThreads();
+    String found = gridViolation(grid.x(), grid.y(), grid.z());
+    if (found == null) {
+      found = blockViolation(block.x(), block.y(), block.z());
     }
+    if (found == null) {
+      found = sharedViolation(config.dynamicSharedBytes());
+    }
+    return Optional.ofNullable(found);
+  }
+
+  // Each alone, by plain numbers, for the changes of a prepared launch, which allocate nothing.
+
+  @Nullable String gridViolation(int x, int y, int z) {
+    return axisViolation("grid", "blocks", x, y, z, maxGrid);
+  }
+
+  @Nullable String blockViolation(int x, int y, int z) {
+    String axis = axisViolation("block", "threads", x, y, z, maxBlock);
     if (axis != null) {
-      return Optional.of(axis);
+      return axis;
     }
     // Each axis is within its limit now, so the product cannot overflow.
-    long threads = config.blockThreads().count();
+    long threads = (long) x * y * z;
     if (threads > maxBlockThreads) {
-      return Optional.of(
-          "block "
-              + config.blockThreads()
-              + " has "
-              + threads
-              + " threads; the device allows "
-              + maxBlockThreads
-              + " a block");
+      return "block "
+          + new Dim3(x, y, z)
+          + " has "
+          + threads
+          + " threads; the device allows "
+          + maxBlockThreads
+          + " a block";
     }
     if (threads > kernelBlockThreads) {
-      return Optional.of(
-          "block "
-              + config.blockThreads()
-              + " has "
-              + threads
-              + " threads; this kernel allows "
-              + kernelBlockThreads
-              + " (its registers or __launch_bounds__)");
+      return "block "
+          + new Dim3(x, y, z)
+          + " has "
+          + threads
+          + " threads; this kernel allows "
+          + kernelBlockThreads
+          + " (its registers or __launch_bounds__)";
     }
-    long shared = (long) staticSharedBytes + config.dynamicSharedBytes();
-    if (shared > optInSharedBytes) {
-      return Optional.of(
-          "dynamic shared memory of "
-              + config.dynamicSharedBytes()
-              + " bytes is too much: the device allows "
-              + optInSharedBytes
-              + " bytes a block, of which the kernel declares "
-              + staticSharedBytes
-              + " itself, so at most "
-              + (optInSharedBytes - staticSharedBytes));
+    return null;
+  }
+
+  @Nullable String sharedViolation(int dynamicSharedBytes) {
+    long shared = (long) staticSharedBytes + dynamicSharedBytes;
+    if (shared <= optInSharedBytes) {
+      return null;
     }
-    return Optional.empty();
+    return "dynamic shared memory of "
+        + dynamicSharedBytes
+        + " bytes is too much: the device allows "
+        + optInSharedBytes
+        + " bytes a block, of which the kernel declares "
+        + staticSharedBytes
+        + " itself, so at most "
+        + (optInSharedBytes - staticSharedBytes);
   }
 
   /** Whether the kernel has to opt in to more shared memory than every kernel gets. */
-  boolean needsOptIn(LaunchConfig config) {
-    return (long) staticSharedBytes + config.dynamicSharedBytes() > sharedBytes;
+  boolean needsOptIn(int dynamicSharedBytes) {
+    return (long) staticSharedBytes + dynamicSharedBytes > sharedBytes;
   }
 
-  private static @Nullable String axisViolation(String what, Dim3 size, Dim3 limit, String unit) {
-    if (size.x() > limit.x()) {
-      return axisMessage(what + ".x", size.x(), limit.x(), unit);
+  private static @Nullable String axisViolation(
+      String what, String unit, int x, int y, int z, Dim3 limit) {
+    if (x > limit.x()) {
+      return axisMessage(what + ".x", x, limit.x(), unit);
     }
-    if (size.y() > limit.y()) {
-      return axisMessage(what + ".y", size.y(), limit.y(), unit);
+    if (y > limit.y()) {
+      return axisMessage(what + ".y", y, limit.y(), unit);
     }
-    if (size.z() > limit.z()) {
-      return axisMessage(what + ".z", size.z(), limit.z(), unit);
+    if (z > limit.z()) {
+      return axisMessage(what + ".z", z, limit.z(), unit);
     }
     return null;
   }

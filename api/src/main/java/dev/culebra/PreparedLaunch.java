@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.culebra.bindings.ClusterLaunch;
 import dev.culebra.bindings.CudaException;
 import dev.culebra.bindings.Driver;
 import java.lang.foreign.Arena;
@@ -18,8 +19,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kernel with a configuration that was checked once and arguments that can be changed: setting
- * and launching allocate nothing.
+ * A kernel with a configuration that was checked once, and arguments. Both can be changed between
+ * launches; changing, setting and launching allocate nothing.
  *
  * <p>Arguments are set by slot: a parameter's number, or for a struct passed by value one slot for
  * each field. {@link #slot} finds a slot by name once; the setters that take a name do it each
@@ -59,14 +60,23 @@ public final class PreparedLaunch {
 
   private final long function;
   private final String name;
-  private LaunchConfig config;
+
+  // The configuration, number by number: changing one allocates nothing.
   private int gridX;
   private int gridY;
   private int gridZ;
   private int blockX;
   private int blockY;
   private int blockZ;
-  private final int sharedBytes;
+  private int sharedBytes;
+  // 0, 0, 0: no cluster, or that which the kernel was compiled for.
+  private int clusterX;
+  private int clusterY;
+  private int clusterZ;
+  // What the driver takes instead of the numbers when there is a cluster; null when there is none.
+  private @Nullable ClusterLaunch clusters;
+  // The same, kept from the first cluster on, so that there is one for each prepared launch.
+  private @Nullable ClusterLaunch clustersMade;
 
   PreparedLaunch(Kernel kernel, LaunchConfig config) {
     this.kernel = kernel;
@@ -95,14 +105,7 @@ public final class PreparedLaunch {
       slab.setAtIndex(JAVA_LONG, i, slabAddress + blockOffset + signature.offset(i));
     }
 
-    this.config = config;
-    this.gridX = config.gridBlocks().x();
-    this.gridY = config.gridBlocks().y();
-    this.gridZ = config.gridBlocks().z();
-    this.blockX = config.blockThreads().x();
-    this.blockY = config.blockThreads().y();
-    this.blockZ = config.blockThreads().z();
-    this.sharedBytes = config.dynamicSharedBytes();
+    config(config);
   }
 
   /** {@return the kernel} */
@@ -110,9 +113,13 @@ public final class PreparedLaunch {
     return kernel;
   }
 
-  /** {@return grid, block and shared memory} */
+  /** {@return grid, block, shared memory and cluster as they are now} */
   public LaunchConfig config() {
-    return config;
+    return new LaunchConfig(
+        new Dim3(gridX, gridY, gridZ),
+        new Dim3(blockX, blockY, blockZ),
+        sharedBytes,
+        clusterX == 0 ? null : new Dim3(clusterX, clusterY, clusterZ));
   }
 
   /**
@@ -143,36 +150,157 @@ public final class PreparedLaunch {
     return IntStream.range(0, slots.size()).filter(i -> test.test(slots.get(i))).toArray();
   }
 
+  // ---- Changes of the configuration, for the launches to come. Each is checked as a whole one is
+  // when it is prepared; a refused one changes nothing. They allocate nothing.
+
   /**
-   * Changes the grid, within the limits that were checked when the launch was prepared.
+   * Changes all of the configuration at once: also to what could not be reached step by step,
+   * because each step has to be valid.
    *
-   * @param blocks blocks of the grid
+   * @param config grid, block, shared memory and cluster
+   * @throws IllegalArgumentException if there is a cluster and the device has none
    * @throws dev.culebra.bindings.LaunchConfigException naming the limit that is exceeded
    */
-  public void gridBlocks(Dim3 blocks) {
+  public void config(LaunchConfig config) {
     checkThread();
-    LaunchConfig changed = config.withGridBlocks(blocks);
-    kernel.check(changed);
-    config = changed;
-    gridX = blocks.x();
-    gridY = blocks.y();
-    gridZ = blocks.z();
+    kernel.allow(config);
+    gridX = config.gridBlocks().x();
+    gridY = config.gridBlocks().y();
+    gridZ = config.gridBlocks().z();
+    blockX = config.blockThreads().x();
+    blockY = config.blockThreads().y();
+    blockZ = config.blockThreads().z();
+    sharedBytes = config.dynamicSharedBytes();
+    Dim3 cluster = config.clusterBlocks();
+    clusterX = cluster == null ? 0 : cluster.x();
+    clusterY = cluster == null ? 0 : cluster.y();
+    clusterZ = cluster == null ? 0 : cluster.z();
+    configureClusters();
   }
 
   /**
-   * Changes the block for the launches to come.
+   * Changes the grid.
+   *
+   * @param blocks blocks of the grid, a multiple of the cluster if there is one
+   * @throws dev.culebra.bindings.LaunchConfigException naming the limit that is exceeded
+   */
+  public void gridBlocks(Dim3 blocks) {
+    gridBlocks(blocks.x(), blocks.y(), blocks.z());
+  }
+
+  /**
+   * As {@link #gridBlocks(Dim3)}, for a size that is made for the call.
+   *
+   * @param x blocks along x
+   * @param y blocks along y
+   * @param z blocks along z
+   */
+  public void gridBlocks(int x, int y, int z) {
+    checkThread();
+    LaunchConfig.requirePositive("grid", "blocks", x, y, z);
+    kernel.checkGrid(x, y, z, clusterX, clusterY, clusterZ);
+    gridX = x;
+    gridY = y;
+    gridZ = z;
+    configureClusters();
+  }
+
+  /**
+   * Changes the block.
    *
    * @param threads threads of a block
    * @throws dev.culebra.bindings.LaunchConfigException naming the limit that is exceeded
    */
   public void blockThreads(Dim3 threads) {
+    blockThreads(threads.x(), threads.y(), threads.z());
+  }
+
+  /**
+   * As {@link #blockThreads(Dim3)}, for a size that is made for the call.
+   *
+   * @param x threads along x
+   * @param y threads along y
+   * @param z threads along z
+   */
+  public void blockThreads(int x, int y, int z) {
     checkThread();
-    LaunchConfig changed = config.withBlockThreads(threads);
-    kernel.check(changed);
-    config = changed;
-    blockX = threads.x();
-    blockY = threads.y();
-    blockZ = threads.z();
+    LaunchConfig.requirePositive("block", "threads", x, y, z);
+    kernel.checkBlock(x, y, z);
+    blockX = x;
+    blockY = y;
+    blockZ = z;
+    configureClusters();
+  }
+
+  /**
+   * Changes the dynamic shared memory. More than every kernel gets is asked for, once for each
+   * larger size, and never given back.
+   *
+   * @param bytes shared memory of each block besides what the kernel declares itself, in bytes
+   * @throws dev.culebra.bindings.LaunchConfigException naming the limit that is exceeded
+   */
+  public void dynamicSharedBytes(int bytes) {
+    checkThread();
+    LaunchConfig.requireNotNegative(bytes);
+    kernel.allowSharedBytes(bytes);
+    sharedBytes = bytes;
+    configureClusters();
+  }
+
+  /**
+   * Changes the cluster. Where the grid is no multiple of the new one, change the grid first, or
+   * both by {@link #config(LaunchConfig)}.
+   *
+   * @param blocks blocks of a cluster
+   * @throws IllegalArgumentException if the device has no clusters
+   * @throws dev.culebra.bindings.LaunchConfigException naming the limit that is exceeded
+   */
+  public void clusterBlocks(Dim3 blocks) {
+    clusterBlocks(blocks.x(), blocks.y(), blocks.z());
+  }
+
+  /**
+   * As {@link #clusterBlocks(Dim3)}, for a size that is made for the call.
+   *
+   * @param x blocks along x
+   * @param y blocks along y
+   * @param z blocks along z
+   */
+  public void clusterBlocks(int x, int y, int z) {
+    checkThread();
+    LaunchConfig.requirePositive("cluster", "blocks", x, y, z);
+    kernel.allowCluster(gridX, gridY, gridZ, x, y, z);
+    clusterX = x;
+    clusterY = y;
+    clusterZ = z;
+    configureClusters();
+  }
+
+  /** Launches without a cluster, unless the kernel was compiled for one. */
+  public void withoutCluster() {
+    checkThread();
+    clusterX = 0;
+    clusterY = 0;
+    clusterZ = 0;
+    configureClusters();
+  }
+
+  /** Brings what the driver is passed for clusters up to date. */
+  private void configureClusters() {
+    if (clusterX == 0) {
+      clusters = null;
+      return;
+    }
+    ClusterLaunch launch = clustersMade;
+    if (launch == null) {
+      launch = new ClusterLaunch();
+      clustersMade = launch;
+    }
+    launch.grid(gridX, gridY, gridZ);
+    launch.block(blockX, blockY, blockZ);
+    launch.sharedBytes(sharedBytes);
+    launch.cluster(clusterX, clusterY, clusterZ);
+    clusters = launch;
   }
 
   // ---- Setters
@@ -441,7 +569,7 @@ public final class PreparedLaunch {
               + context);
     }
     library.requireOpen();
-    poison.check("cuLaunchKernel");
+    poison.check(driverCall());
     if (missing != 0) {
       throw unset();
     }
@@ -453,18 +581,21 @@ public final class PreparedLaunch {
           order(allocation, writes[slot], target);
         }
       }
+      ClusterLaunch clustered = clusters;
       code =
-          Driver.launchKernel(
-              function,
-              gridX,
-              gridY,
-              gridZ,
-              blockX,
-              blockY,
-              blockZ,
-              sharedBytes,
-              target.handle(),
-              slabAddress);
+          clustered == null
+              ? Driver.launchKernel(
+                  function,
+                  gridX,
+                  gridY,
+                  gridZ,
+                  blockX,
+                  blockY,
+                  blockZ,
+                  sharedBytes,
+                  target.handle(),
+                  slabAddress)
+              : clustered.launch(function, target.handle(), slabAddress);
     } catch (CudaException e) {
       throw context.noted(e);
     } finally {
@@ -472,8 +603,12 @@ public final class PreparedLaunch {
     }
     launches.add(launchNumber);
     if (code != 0) {
-      throw context.noted(CudaException.of("cuLaunchKernel", code, toString()));
+      throw context.noted(CudaException.of(driverCall(), code, toString()));
     }
+  }
+
+  private String driverCall() {
+    return clusters == null ? "cuLaunchKernel" : "cuLaunchKernelEx";
   }
 
   private static void order(DeviceAllocation allocation, boolean writes, NativeStream target) {
@@ -507,9 +642,11 @@ public final class PreparedLaunch {
     }
   }
 
-  /** {@return kernel, grid, block and shared memory} */
+  /** {@return kernel, grid, block, shared memory and, if there is one, the cluster} */
   @Override
   public String toString() {
+    LaunchConfig config = config();
+    Dim3 cluster = config.clusterBlocks();
     return name
         + " with grid "
         + config.gridBlocks()
@@ -517,6 +654,7 @@ public final class PreparedLaunch {
         + config.blockThreads()
         + ", "
         + sharedBytes
-        + " bytes of dynamic shared memory";
+        + " bytes of dynamic shared memory"
+        + (cluster == null ? "" : ", clusters of " + cluster);
   }
 }

@@ -62,6 +62,8 @@ class InjectedFaultTest extends DeviceTier {
       fill.set("value", 7f);
       fill.set("count", 64L);
       fill.launch(second);
+      fill.config(LaunchConfig.of(16, 32).withClusterBlocks(Dim3.of(16)));
+      fill.launch(second);
       buffer.copyTo(values);
       float[] expected = new float[64];
       java.util.Arrays.fill(expected, 7f);
@@ -90,6 +92,8 @@ class InjectedFaultTest extends DeviceTier {
         "cuMemcpyHtoDAsync_v2",
         "cuMemcpyDtoHAsync_v2",
         "cuLaunchKernel",
+        "cuLaunchKernelEx",
+        "cuFuncSetAttribute",
         "cuEventRecord",
         "cuStreamWaitEvent",
       })

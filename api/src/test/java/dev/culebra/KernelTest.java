@@ -16,11 +16,14 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culebra.bindings.CudaException;
+import dev.culebra.bindings.Driver;
 import dev.culebra.bindings.InvalidImageException;
 import dev.culebra.bindings.LaunchConfigException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -33,6 +36,8 @@ class KernelTest extends DeviceTier {
 
   private static final KernelSignature AXPY =
       KernelSignature.of(out("y", F32), in("x", F32), f32("a"), i64("count"));
+
+  private static final int MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
 
   private KernelImage image;
 
@@ -262,6 +267,11 @@ class KernelTest extends DeviceTier {
               failure.set(assertThrows(WrongThreadException.class, () -> launch.launch(stream)));
               assertThrows(WrongThreadException.class, () -> launch.set("value", 1f));
               assertThrows(WrongThreadException.class, () -> launch.gridBlocks(Dim3.of(2)));
+              assertThrows(WrongThreadException.class, () -> launch.blockThreads(Dim3.of(2)));
+              assertThrows(WrongThreadException.class, () -> launch.dynamicSharedBytes(2));
+              assertThrows(WrongThreadException.class, () -> launch.clusterBlocks(Dim3.of(1)));
+              assertThrows(WrongThreadException.class, launch::withoutCluster);
+              assertThrows(WrongThreadException.class, () -> launch.config(LaunchConfig.of(1, 32)));
             });
     other.start();
     other.join();
@@ -313,6 +323,58 @@ class KernelTest extends DeviceTier {
       float[] back = new float[3];
       target.copyTo(back);
       assertArrayEquals(new float[] {3, 2, 1}, back);
+    }
+  }
+
+  @Test
+  @DisplayName("84, 88: the dynamic shared memory of a prepared launch can be changed")
+  void dynamicSharedMemoryChanges() {
+    int most = context.device().attribute(DeviceAttribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    String name = "culebra_ptx_special_registers";
+    KernelImage ptx = KernelCatalog.open().kernel(context, name).library().image();
+    try (CudaLibrary library = context.load(ptx);
+        DeviceBuffer<ElementType.I32> registers = context.allocate(I32, 14 * 64, stream)) {
+      Kernel kernel = library.kernel(name, KernelSignature.of(out("out", I32)));
+      PreparedLaunch launch = kernel.prepare(LaunchConfig.of(2, 32));
+      launch.set(0, registers);
+      int[] back = new int[14 * 64];
+      int largest = 0;
+      for (int bytes : new int[] {0, 1024, 48 << 10, (48 << 10) + 16, 100 << 10, 16, most, 0}) {
+        launch.dynamicSharedBytes(bytes);
+        assertEquals(bytes, launch.config().dynamicSharedBytes());
+        launch.launch(stream);
+        registers.copyTo(back);
+        // Row 6 is %dynamic_smem_size, of each thread.
+        for (int thread = 0; thread < 64; thread++) {
+          assertEquals(bytes, back[6 * 64 + thread]);
+        }
+        largest = Math.max(largest, bytes);
+        int allowed = Driver.funcGetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel.handle());
+        assertEquals(Math.max(48 << 10, largest), allowed, "raised, and never lowered");
+      }
+      assertTells(
+          assertThrows(LaunchConfigException.class, () -> launch.dynamicSharedBytes(most + 1)),
+          name,
+          "dynamic shared memory of " + (most + 1) + " bytes",
+          "the device allows " + most,
+          "at most " + most);
+      assertTells(
+          assertThrows(IllegalArgumentException.class, () -> launch.dynamicSharedBytes(-1)),
+          "-1 bytes is negative");
+      assertEquals(0, launch.config().dynamicSharedBytes(), "a refused change changes nothing");
+    }
+  }
+
+  @Test
+  @DisplayName("occupancy is that of the kernel with the shared memory that its launch will have")
+  void occupancyOptsIn() {
+    String name = "culebra_selftest_reverse_f32";
+    try (CudaLibrary library = context.load(image)) {
+      Kernel kernel = library.kernel(name, KernelSignature.of(out("out", F32), in("in", F32)));
+      LaunchConfig config = LaunchConfig.of(1, 32).withDynamicSharedBytes(60 << 10);
+      assertTrue(kernel.maxActiveBlocksPerMultiprocessor(config) >= 1);
+      assertEquals(
+          60 << 10, Driver.funcGetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel.handle()));
     }
   }
 
@@ -408,6 +470,38 @@ class KernelTest extends DeviceTier {
   @Test
   @DisplayName("94: a prepared launch with its setters allocates nothing")
   void preparedLaunchesAllocateNothing() {
+    assertAllocatesNothing((launch, i) -> {});
+  }
+
+  @Test
+  @DisplayName("94: changes of grid, block and shared memory allocate nothing")
+  void changedLaunchesAllocateNothing() {
+    Dim3[] grids = {Dim3.of(1), Dim3.of(2)};
+    assertAllocatesNothing(
+        (launch, i) -> {
+          launch.gridBlocks(grids[i & 1]);
+          launch.gridBlocks(1, 1 + (i & 1), 1);
+          launch.blockThreads(32 << (i & 1), 1, 1);
+          launch.dynamicSharedBytes((i & 3) << 14);
+        });
+  }
+
+  @Test
+  @DisplayName("94: launches in clusters, and changes of these, allocate nothing")
+  void clusteredLaunchesAllocateNothing() {
+    assumeTrue(context.device().attribute(DeviceAttribute.CLUSTER_LAUNCH) != 0);
+    LaunchConfig clustered = LaunchConfig.of(4, 32).withClusterBlocks(Dim3.of(4));
+    assertAllocatesNothing(
+        (launch, i) -> {
+          launch.config(clustered);
+          launch.clusterBlocks(1 << (i & 1), 1, 1);
+          launch.gridBlocks(2, 1, 1);
+          launch.blockThreads(32 << (i & 1), 1, 1);
+          launch.dynamicSharedBytes((i & 1) << 10);
+        });
+  }
+
+  private void assertAllocatesNothing(ObjIntConsumer<PreparedLaunch> change) {
     var threads =
         (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
     try (DeviceBuffer<ElementType.F32> memory = context.allocate(F32, 32, stream)) {
@@ -420,6 +514,7 @@ class KernelTest extends DeviceTier {
       for (int round = 0; round < 20; round++) {
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < 2000; i++) {
+          change.accept(launch, i);
           launch.set(value, (float) i);
           launch.launch(stream);
         }

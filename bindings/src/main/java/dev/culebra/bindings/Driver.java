@@ -1355,6 +1355,28 @@ public final class Driver {
   }
 
   /**
+   * How many clusters of a function the device holds at once.
+   *
+   * @param config address of a {@code CUlaunchConfig} with the cluster's shape among its attributes
+   */
+  public static int occupancyMaxActiveClusters(long function, long config) {
+    try (var out = Scratch.borrow()) {
+      check(
+          "cuOccupancyMaxActiveClusters",
+          (int) OccupancyMaxActiveClusters.HANDLE.invokeExact(out.address(), function, config));
+      return out.getInt();
+    } catch (Throwable t) {
+      throw Downcall.rethrow(t);
+    }
+  }
+
+  private static final class OccupancyMaxActiveClusters {
+    static final MethodHandle HANDLE =
+        Downcall.link(
+            "cuOccupancyMaxActiveClusters", cuda_h.cuOccupancyMaxActiveClusters$descriptor());
+  }
+
+  /**
    * Launches a function. The code is returned, not checked, so that this stays small enough to be
    * inlined: pass it to {@link #check} with {@code "cuLaunchKernel"}.
    *

@@ -32,7 +32,9 @@ final class Hints {
       case 802 -> "the system is not ready; on NVSwitch machines the fabric manager must run";
       case 803 -> "the driver's library and its kernel module differ in version: reboot";
       case 900, 901, 906 -> "the call is not allowed while a stream is being captured";
-      case 912 -> "the grid must be a multiple of the cluster, and the cluster at most 8 blocks";
+      case 912 ->
+          "the grid must be a multiple of the cluster, and a cluster has at most 8 blocks, or 16 where"
+              + " the device and the kernel allow it";
       default -> "";
     };
   }

@@ -35,6 +35,21 @@ class AllocationTest {
   }
 
   @Test
+  void clusterLaunch() {
+    ClusterLaunch launch = new ClusterLaunch();
+    assertEquals(
+        0,
+        leastBytes(
+            () -> {
+              launch.grid(8, 1, 1);
+              launch.block(32, 1, 1);
+              launch.cluster(2, 1, 1);
+              launch.sharedBytes(1024);
+              Driver.check("cuLaunchKernelEx", launch.launch(9, 4, 1L << 40));
+            }));
+  }
+
+  @Test
   @DisplayName("out-parameters, events and asynchronous allocation neither")
   void others() {
     assertEquals(

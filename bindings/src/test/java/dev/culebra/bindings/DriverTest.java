@@ -185,6 +185,12 @@ class DriverTest {
             256,
             1 << 16),
         call(
+            "cuOccupancyMaxActiveClusters",
+            () -> Driver.occupancyMaxActiveClusters(9, 1L << 40),
+            109,
+            9,
+            1L << 40),
+        call(
             "cuLaunchKernel",
             () -> Driver.launchKernel(9, 1, 2, 3, 4, 5, 6, 7, 1L << 40, 1L << 41),
             0,
