@@ -105,5 +105,6 @@ void check_reduce(Bench& bench);
 void check_topk(Bench& bench);
 void check_selftest(Bench& bench);
 void check_ptx(Bench& bench);
+void check_intrinsics(Bench& bench);
 
 }  // namespace runner

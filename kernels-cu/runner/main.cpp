@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     };
     if (wanted("selftest", false)) runner::check_selftest(bench);
     if (wanted("ptx", false)) runner::check_ptx(bench);
+    if (wanted("intrinsics", false)) runner::check_intrinsics(bench);
     if (wanted("reduce", true)) runner::check_reduce(bench);
     if (wanted("softmax", true)) runner::check_softmax(bench);
     if (wanted("topk", true)) runner::check_topk(bench);

@@ -12,6 +12,7 @@
 #include "culebra_emu/atomic.h"
 #include "culebra_emu/barrier.h"
 #include "culebra_emu/bf16.h"
+#include "culebra_emu/cache_hints.h"
 #include "culebra_emu/cluster.h"
 #include "culebra_emu/fp16.h"
 #include "culebra_emu/math.h"

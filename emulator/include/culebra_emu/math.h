@@ -1,21 +1,19 @@
-// CUDA's math beyond the C library's: intrinsics with a fixed rounding, bit casts, bit counting,
-// approximations. The approximate functions are exact ones here: a test must not rely on the
-// hardware's error.
+// CUDA's math in the global namespace, for float and double: the C library's, min and max, and the
+// fast functions, which are exact ones here: a test must not rely on the hardware's error.
 #pragma once
 
-#include <bit>
+// C's header as C++ has it: exp(float) and its like in the global namespace, else a float would go
+// through double.
+#include <math.h>
+
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <type_traits>
 
-#include "culebra_emu/vector_types.h"
-
-// CUDA has these names in the global namespace, for float and double.
-using std::isfinite;
-using std::isinf;
-using std::isnan;
-using std::signbit;
+#include "culebra_emu/conversions.h"
+#include "culebra_emu/integer.h"
+#include "culebra_emu/rounding.h"
+#include "culebra_emu/simd.h"
+#include "culebra_emu/special_functions.h"
 
 template <class A, class B>
 requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
@@ -39,68 +37,22 @@ constexpr auto min(A a, B b) {
   }
 }
 
-// Images are compiled with contraction off, so that each of these rounds once, as its name says.
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fsub_rn(float a, float b) { return a - b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline float __fsqrt_rn(float a) { return std::sqrt(a); }
-inline float __frcp_rn(float a) { return 1.0f / a; }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
-inline double __dsqrt_rn(double a) { return std::sqrt(a); }
-inline double __drcp_rn(double a) { return 1.0 / a; }
-
+// The fast ones are as exact as the others here.
 inline float __expf(float a) { return std::exp(a); }
+inline float __exp10f(float a) { return exp10f(a); }
 inline float __logf(float a) { return std::log(a); }
 inline float __log2f(float a) { return std::log2(a); }
+inline float __log10f(float a) { return std::log10(a); }
 inline float __powf(float a, float b) { return std::pow(a, b); }
+inline float __sinf(float a) { return std::sin(a); }
+inline float __cosf(float a) { return std::cos(a); }
+inline void __sincosf(float a, float* sine, float* cosine) {
+  *sine = std::sin(a);
+  *cosine = std::cos(a);
+}
+inline float __tanf(float a) { return std::tan(a); }
+inline float __tanhf(float a) { return std::tanh(a); }
 inline float __fdividef(float a, float b) { return a / b; }
+inline float fdividef(float a, float b) { return a / b; }
+inline double fdivide(double a, double b) { return a / b; }
 inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
-inline float rsqrtf(float a) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a))); }
-inline double rsqrt(double a) { return 1.0 / std::sqrt(a); }
-
-inline unsigned int __float_as_uint(float a) { return std::bit_cast<unsigned int>(a); }
-inline int __float_as_int(float a) { return std::bit_cast<int>(a); }
-inline float __uint_as_float(unsigned int a) { return std::bit_cast<float>(a); }
-inline float __int_as_float(int a) { return std::bit_cast<float>(a); }
-inline long long int __double_as_longlong(double a) { return std::bit_cast<long long int>(a); }
-inline double __longlong_as_double(long long int a) { return std::bit_cast<double>(a); }
-
-inline int __popc(unsigned int a) { return std::popcount(a); }
-inline int __popcll(unsigned long long int a) { return std::popcount(a); }
-inline int __clz(int a) { return std::countl_zero(static_cast<unsigned int>(a)); }
-inline int __clzll(long long int a) {
-  return std::countl_zero(static_cast<unsigned long long int>(a));
-}
-inline int __ffs(int a) { return __builtin_ffs(a); }
-inline int __ffsll(long long int a) { return __builtin_ffsll(a); }
-inline unsigned int __umulhi(unsigned int a, unsigned int b) {
-  return static_cast<unsigned int>((static_cast<std::uint64_t>(a) * b) >> 32);
-}
-
-// Cache hints of loads and stores mean nothing here.
-template <class T>
-T __ldg(const T* address) {
-  return *address;
-}
-template <class T>
-T __ldcs(const T* address) {
-  return *address;
-}
-template <class T>
-T __ldcg(const T* address) {
-  return *address;
-}
-template <class T>
-void __stcs(T* address, std::type_identity_t<T> value) {
-  *address = value;
-}
-template <class T>
-void __stcg(T* address, std::type_identity_t<T> value) {
-  *address = value;
-}
