@@ -37,16 +37,21 @@ done
 # The console brings JUnit's platform and Jupiter itself; the benchmarks need neither.
 rm -f "$bundle"/{bench,test}/{junit-jupiter,junit-platform-{commons,engine,launcher}-,opentest4j,apiguardian,archunit,slf4j}*.jar
 
-# Of JCuda's natives only the driver's binding is used; the others are nine tenths of the jar.
-natives=$(echo "$PWD/$bundle"/bench/jcuda-natives-*.jar)
-(
+# only_natives JAR PATTERN: leaves of a jar's native libraries those whose file name matches. Of what the peers bring only
+# the driver's binding is used; the rest is nine tenths of it.
+only_natives() {
+  local folder
   folder=$(mktemp -d)
-  trap 'rm -rf "$folder"' EXIT
-  cd "$folder"
-  "$JAVA_HOME/bin/jar" --extract --file "$natives"
-  find lib -type f ! -name 'libJCudaDriver-*' -delete
-  "$JAVA_HOME/bin/jar" --create --file "$natives" .
-)
+  (
+    cd "$folder"
+    "$JAVA_HOME/bin/jar" --extract --file "$1"
+    find . -type f -name '*.so*' ! -name "$2" -delete
+    "$JAVA_HOME/bin/jar" --create --file "$1" .
+  )
+  rm -rf "$folder"
+}
+only_natives "$(echo "$PWD/$bundle"/bench/jcuda-natives-*.jar)" 'libJCudaDriver-*'
+only_natives "$(echo "$PWD/$bundle"/bench/cuda-*-linux-x86_64.jar)" 'libjnicudart.so'
 
 cp -r kernels-cu/build/test-root "$bundle/test-root"
 cp build/bench/* kernels-cu/build/runner emulator/build/test/differential/differential "$bundle/native/"

@@ -2,6 +2,7 @@ package dev.culebra.benchmarks.kernels;
 
 import dev.culebra.benchmarks.results.Result;
 import dev.culebra.benchmarks.session.Session;
+import java.util.Arrays;
 import java.util.Optional;
 
 /** The ceilings that this run measured, to hold results against. */
@@ -24,23 +25,31 @@ final class Ceilings {
     this.session = session;
   }
 
-  /** Bytes a second, if the ceiling was measured. */
-  Optional<Double> bytesPerSecond(String name) {
-    return session
-        .results()
-        .find(new Result.Key(SECTION, name, WHO))
+  /** The most that these measured of a detail a second; 0 if none of them was measured. */
+  private double best(String detail, String... names) {
+    return Arrays.stream(names)
+        .flatMap(name -> session.results().find(new Result.Key(SECTION, name, WHO)).stream())
         .filter(result -> result.failure().isEmpty())
-        .flatMap(result -> result.number("bytes").map(bytes -> bytes / result.seconds()));
+        .mapToDouble(result -> result.number(detail).orElse(0.0) / result.seconds())
+        .max()
+        .orElse(0);
   }
 
   /** Why a time cannot be true, if it cannot. */
   Optional<String> impossible(Problem problem, double seconds) {
-    double rate = problem.bytes() / seconds;
-    double best = Math.max(bytesPerSecond(READ).orElse(0.0), bytesPerSecond(COPY).orElse(0.0));
-    return best > 0 && rate > MARGIN * best
+    double bytes = problem.bytes() / seconds;
+    double mostBytes = best("bytes", READ, COPY);
+    if (mostBytes > 0 && bytes > MARGIN * mostBytes) {
+      return Optional.of(
+          "%.0f GB/s is above what the device moves at most, %.0f"
+              .formatted(bytes / 1e9, mostBytes / 1e9));
+    }
+    double flops = problem.flops() / seconds;
+    double mostFlops = best("flops", MMA, WGMMA);
+    return mostFlops > 0 && flops > MARGIN * mostFlops
         ? Optional.of(
-            "%.0f GB/s is above what the device moves at most, %.0f"
-                .formatted(rate / 1e9, best / 1e9))
+            "%.1f TFLOP/s is above what the device computes at most, %.1f"
+                .formatted(flops / 1e12, mostFlops / 1e12))
         : Optional.empty();
   }
 }

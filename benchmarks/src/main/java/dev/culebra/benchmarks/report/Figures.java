@@ -14,8 +14,6 @@ import java.util.Set;
 
 /** The figures of one file of results. */
 final class Figures {
-  private static final double TERA = 1e12;
-
   private final Results results;
   private final Colours colours = new Colours();
 
@@ -140,10 +138,7 @@ final class Figures {
     }
     List<Figure> figures = new ArrayList<>();
     for (Sweep sweep : Sweep.of(results)) {
-      Optional<Result> ceiling = ceiling(sweep.results().getFirst());
-      // Without the ceiling there is no telling; so far memory bounds all but attention.
-      String work =
-          ceiling.flatMap(found -> found.number("flops")).orElse(0.0) > 0 ? "flops" : "bytes";
+      Work work = Work.of(results, sweep.results().getFirst());
       Map<String, List<LineChart.Point>> lines = new LinkedHashMap<>();
       sweep
           .contenders()
@@ -151,33 +146,19 @@ final class Figures {
               (who, all) ->
                   lines.put(who, all.stream().map(result -> rate(result, work)).toList()));
       Optional<LineChart.Level> roof =
-          ceiling.map(
-              found ->
-                  new LineChart.Level(
-                      found.key().problem(),
-                      found.number(work).orElse(0.0) / found.seconds() / TERA));
-      figures.add(
-          lines(
-              sweep.title(), "", "length", work.equals("flops") ? "TFLOP/s" : "TB/s", lines, roof));
+          work.ceiling().map(found -> new LineChart.Level(found.key().problem(), work.rate(found)));
+      figures.add(lines(sweep.title(), "", "length", work.unit(), lines, roof));
     }
     return figures;
   }
 
-  private static LineChart.Point rate(Result result, String work) {
-    double amount = result.number(work).orElse(0.0) / TERA;
+  private static LineChart.Point rate(Result result, Work work) {
     Interval seconds = result.interval().times(Result.secondsOf(result.unit()));
     return new LineChart.Point(
         Sweep.length(result),
-        amount / seconds.median(),
-        amount / seconds.high(),
-        amount / seconds.low());
-  }
-
-  private Optional<Result> ceiling(Result result) {
-    return result
-        .text("ceiling")
-        .flatMap(name -> results.find(new Result.Key("ceilings", name, "device")))
-        .filter(found -> found.failure().isEmpty());
+        work.rate(result, seconds.median()),
+        work.rate(result, seconds.high()),
+        work.rate(result, seconds.low()));
   }
 
   /**

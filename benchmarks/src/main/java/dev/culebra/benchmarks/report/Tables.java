@@ -154,7 +154,7 @@ final class Tables {
                       "of the ceiling",
                       "of torch's time",
                       "error / allowed"));
-      double rate = result.number("bytes").orElse(0.0) / result.seconds();
+      Work work = Work.of(results, result);
       Interval interval = result.interval();
       double unit = Result.secondsOf(result.unit());
       table.add(
@@ -165,8 +165,8 @@ final class Tables {
               + " to "
               + Format.time(interval.high() * unit)
               + (result.isNoisy() ? NOISY : ""),
-          Format.rate(rate) + (result.text("implausible").isPresent() ? " (implausible)" : ""),
-          ceiling(result).map(most -> Format.percent(rate / most)).orElse(""),
+          work.words(result) + (result.text("implausible").isPresent() ? " (implausible)" : ""),
+          work.most().map(most -> Format.percent(work.rate(result) / most)).orElse(""),
           ofTorch(result),
           error(result));
     }
@@ -197,15 +197,6 @@ final class Tables {
                         .map(most -> most == 0 ? " / 0" : " / %.1e".formatted(most))
                         .orElse(""))
         .orElse("");
-  }
-
-  /** Bytes a second of the ceiling of a result. */
-  private Optional<Double> ceiling(Result result) {
-    return result
-        .text("ceiling")
-        .flatMap(name -> results.find(new Result.Key("ceilings", name, "device")))
-        .filter(found -> found.failure().isEmpty())
-        .map(found -> found.number("bytes").orElse(0.0) / found.seconds());
   }
 
   private Optional<Table> times(String section, String title, String note) {

@@ -264,6 +264,9 @@ class ReportTest {
     assertTrue(attention.contains("mma.sync bf16 640"));
     assertTrue(attention.contains("Culebra flash: 400 at 8.19k"), attention);
     assertTrue(attention.contains("torch 2.11: 345 at 512"), attention);
+    assertTrue(
+        tables().contains("| 400 TFLOP/s | 63 % | "),
+        "of what arithmetic does at most, not of bytes");
   }
 
   /** Whatever variants a file holds: those of top-k come later than this figure. */
