@@ -2,6 +2,7 @@
 #pragma once
 
 #include <new>
+#include <system_error>
 
 #include "abi.h"
 #include "model/context.h"
@@ -30,11 +31,14 @@ void set_initialized();
 
 template <class Body>
 CUresult call(const char* symbol, unsigned demand, Body body) noexcept {
-  if (const CUresult result = admit(symbol, demand); result != CUDA_SUCCESS) return result;
   try {
-    return body();
+    const CUresult result = admit(symbol, demand);
+    return result == CUDA_SUCCESS ? body() : result;
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const std::system_error&) {
+    // There are no more threads.
+    return CUDA_ERROR_OPERATING_SYSTEM;
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }

@@ -460,31 +460,55 @@ struct Functions {
     unit.enter(__builtin_return_address(0));
     return unit;
   }
+  // (Which would not see it from in here.)
+  template <class Body>
+  static auto with(AsyncUnit& unit, Thread* thread, const Body& body) {
+    return GroupExecutor::or_fail(thread, [&] { return body(unit, of(thread)); });
+  }
 
   static void copy(Thread* thread, const Site*, void* to, const void* from, std::uint32_t bytes,
                    std::uint32_t source_bytes) {
-    unit(thread).copy(of(thread), to, from, bytes, source_bytes);
+    with(unit(thread), thread, [&](AsyncUnit& unit, EmulatedThread& self) {
+      return unit.copy(self, to, from, bytes, source_bytes);
+    });
   }
-  static void commit_group(Thread* thread) { unit(thread).commit_group(of(thread)); }
+  static void commit_group(Thread* thread) {
+    with(unit(thread), thread,
+         [&](AsyncUnit& unit, EmulatedThread& self) { return unit.commit_group(self); });
+  }
   static void wait_group(Thread* thread, std::uint32_t groups) {
-    unit(thread).wait_group(of(thread), groups);
+    with(unit(thread), thread,
+         [&](AsyncUnit& unit, EmulatedThread& self) { return unit.wait_group(self, groups); });
   }
   static void copy_arrive(Thread* thread, const Site* site, void* object,
                           std::uint32_t no_increment) {
-    unit(thread).copy_arrive(of(thread), *site, object, no_increment != 0);
+    with(unit(thread), thread, [&](AsyncUnit& unit, EmulatedThread& self) {
+      return unit.copy_arrive(self, *site, object, no_increment != 0);
+    });
   }
   static std::uint64_t mbarrier(Thread* thread, const Site* site, MbarrierOperation operation,
                                 void* object, std::uint64_t argument) {
-    return unit(thread).mbarrier(of(thread), *site, operation, object, argument);
+    return with(unit(thread), thread, [&](AsyncUnit& unit, EmulatedThread& self) {
+      return unit.mbarrier(self, *site, operation, object, argument);
+    });
   }
   static void bulk_copy(Thread* thread, const Site* site, const BulkCopy* copy) {
-    unit(thread).bulk_copy(of(thread), *site, *copy);
+    with(unit(thread), thread,
+         [&](AsyncUnit& unit, EmulatedThread& self) { return unit.bulk_copy(self, *site, *copy); });
   }
-  static void bulk_commit_group(Thread* thread) { unit(thread).bulk_commit_group(of(thread)); }
+  static void bulk_commit_group(Thread* thread) {
+    with(unit(thread), thread,
+         [&](AsyncUnit& unit, EmulatedThread& self) { return unit.bulk_commit_group(self); });
+  }
   static void bulk_wait_group(Thread* thread, std::uint32_t groups, std::uint32_t read_only) {
-    unit(thread).bulk_wait_group(of(thread), groups, read_only != 0);
+    with(unit(thread), thread, [&](AsyncUnit& unit, EmulatedThread& self) {
+      return unit.bulk_wait_group(self, groups, read_only != 0);
+    });
   }
-  static void proxy_fence(Thread* thread) { unit(thread).proxy_fence(of(thread)); }
+  static void proxy_fence(Thread* thread) {
+    with(unit(thread), thread,
+         [&](AsyncUnit& unit, EmulatedThread& self) { return unit.proxy_fence(self); });
+  }
 };
 
 }  // namespace

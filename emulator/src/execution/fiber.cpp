@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <new>
 
@@ -15,6 +16,14 @@
 #endif
 
 namespace culebra_emu {
+namespace {
+
+// Of all executors together: a process may have 65,530 mappings (vm.max_map_count), and device
+// memory needs some, too.
+constexpr std::size_t kMostGuardedStacks = 12 * 1024;
+std::atomic<std::size_t> guarded_stacks = 0;
+
+}  // namespace
 
 FiberStacks::FiberStacks()
     : stride_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + kStackBytes + kStaggerBytes) {}
@@ -23,42 +32,54 @@ FiberStacks::~FiberStacks() { trim(0); }
 
 char* FiberStacks::base(std::size_t index) {
   while (index >= chunks_.size() * kChunk) {
+    chunks_.reserve(chunks_.size() + 1);
     void* memory = mmap(nullptr, kChunk * stride_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    auto* const chunk = static_cast<char*>(memory);
-    for (std::size_t i = 0; i < kChunk && chunks_.size() < kGuardedChunks; ++i) {
-      mprotect(chunk + i * stride_, guard_bytes(), PROT_NONE);
-    }
-    chunks_.push_back(chunk);
+    chunks_.push_back({static_cast<char*>(memory), 0, 0});
   }
-  return chunks_[index / kChunk] + index % kChunk * stride_ + guard_bytes();
+  Chunk& chunk = chunks_[index / kChunk];
+  const std::size_t place = index % kChunk;
+  for (; chunk.used <= place; ++chunk.used) guard(chunk, chunk.used);
+  return chunk.memory + place * stride_ + guard_bytes();
+}
+
+void FiberStacks::guard(Chunk& chunk, std::size_t place) const {
+  if (guarded_stacks.fetch_add(1) >= kMostGuardedStacks ||
+      mprotect(chunk.memory + place * stride_, guard_bytes(), PROT_NONE) != 0) {
+    guarded_stacks.fetch_sub(1);
+    return;
+  }
+  ++chunk.guarded;
 }
 
 void FiberStacks::trim(std::size_t count) {
   const std::size_t kept = (count + kChunk - 1) / kChunk;
   while (chunks_.size() > kept) {
+    const Chunk& chunk = chunks_.back();
 #if defined(__SANITIZE_ADDRESS__)
     // What comes to lie here next is no stack.
-    __asan_unpoison_memory_region(chunks_.back(), kChunk * stride_);
+    __asan_unpoison_memory_region(chunk.memory, kChunk * stride_);
 #endif
-    munmap(chunks_.back(), kChunk * stride_);
+    munmap(chunk.memory, kChunk * stride_);
+    guarded_stacks.fetch_sub(chunk.guarded);
     chunks_.pop_back();
   }
 }
 
 bool FiberStacks::is_guard(const void* address) const {
-  for (const char* chunk : chunks_) {
+  for (const Chunk& chunk : chunks_) {
     const auto offset =
-        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(chunk);
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(chunk.memory);
     if (offset < kChunk * stride_) return offset % stride_ < guard_bytes();
   }
   return false;
 }
 
 bool FiberStacks::contains(const void* address) const {
-  return std::any_of(chunks_.begin(), chunks_.end(), [&](const char* chunk) {
-    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(chunk) <
+  return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+    return reinterpret_cast<std::uintptr_t>(address) -
+               reinterpret_cast<std::uintptr_t>(chunk.memory) <
            kChunk * stride_;
   });
 }

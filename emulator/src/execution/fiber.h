@@ -11,8 +11,8 @@
 namespace culebra_emu {
 
 // Stacks for fibers, mapped as they are asked for, each above a page that faults when the stack
-// overflows. (Beyond the first some thousand there are no such pages: each takes one of the few
-// mappings that a process may have.)
+// overflows. (Beyond the process's first some thousand there are no such pages: each takes two of
+// the few mappings that a process may have.)
 class FiberStacks {
  public:
   static constexpr std::size_t kStackBytes = 64 * 1024;
@@ -40,12 +40,20 @@ class FiberStacks {
 
  private:
   static constexpr std::size_t kChunk = 1024;
-  static constexpr std::size_t kGuardedChunks = 8;
+
+  // Stacks that lie side by side.
+  struct Chunk {
+    char* memory;
+    // The first so many have been used, and of these so many have a guard page.
+    std::size_t used;
+    std::size_t guarded;
+  };
 
   std::size_t guard_bytes() const { return stride_ - kStackBytes - kStaggerBytes; }
+  void guard(Chunk& chunk, std::size_t place) const;
 
   std::size_t stride_;
-  std::vector<char*> chunks_;
+  std::vector<Chunk> chunks_;
 };
 
 // A place that execution can leave and come back to: a fiber's, or the scheduler's own.

@@ -8,6 +8,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "config.h"
@@ -67,11 +70,7 @@ class GridRun {
       const std::uint64_t group = next_.fetch_add(1);
       if (group >= groups_) break;
       if (!failed_.load()) {
-        if (executor == nullptr) {
-          prepare_thread_for_faults();
-          executor = executors().take();
-        }
-        run_group(*executor,
+        run_group(executor,
                   config().shuffle == 0 ? group : place_in_order(config().shuffle, group, groups_));
       }
       if (done_.fetch_add(1) + 1 == groups_) {
@@ -89,11 +88,25 @@ class GridRun {
   }
 
  private:
-  void run_group(GroupExecutor& executor, std::uint64_t group) {
-    Outcome outcome = executor.run(launch_, group * clusters_in_group_, clusters_in_group_);
+  // Takes an executor if it has none.
+  void run_group(std::unique_ptr<GroupExecutor>& executor, std::uint64_t group) {
+    Outcome outcome;
+    std::uint32_t static_shared_bytes = 0;
+    try {
+      if (executor == nullptr) {
+        prepare_thread_for_faults();
+        executor = executors().take();
+      }
+      outcome = executor->run(launch_, group * clusters_in_group_, clusters_in_group_);
+      static_shared_bytes = executor->static_shared_bytes();
+    } catch (const std::bad_alloc&) {
+      // It may be half prepared.
+      executor = nullptr;
+      outcome = {CUDA_ERROR_OUT_OF_MEMORY,
+                 std::string("kernel ") + launch_.kernel->symbol + ": " + GroupExecutor::kNoMemory};
+    }
     const std::lock_guard lock(mutex_);
-    outcome_.static_shared_bytes =
-        std::max(outcome_.static_shared_bytes, executor.static_shared_bytes());
+    outcome_.static_shared_bytes = std::max(outcome_.static_shared_bytes, static_shared_bytes);
     if (outcome.result != CUDA_SUCCESS && !failed_.exchange(true)) {
       outcome_.outcome = std::move(outcome);
     }
@@ -110,11 +123,16 @@ class GridRun {
   GridOutcome outcome_;
 };
 
-// OS threads that help whoever launches a grid of more than one group.
+// OS threads that help whoever launches a grid of more than one group: one for each other core, or
+// as many as the system gives.
 class Helpers {
  public:
-  Helpers() : count_(available_cores() - 1) {
-    for (std::size_t i = 0; i < count_; ++i) std::thread([this] { serve(); }).detach();
+  Helpers() {
+    const std::size_t wanted = available_cores() - 1;
+    try {
+      for (; count_ < wanted; ++count_) std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+    }
   }
 
   void ask(const std::shared_ptr<GridRun>& run) {
@@ -148,7 +166,7 @@ class Helpers {
     }
   }
 
-  const std::size_t count_;
+  std::size_t count_ = 0;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::shared_ptr<GridRun>> requests_;

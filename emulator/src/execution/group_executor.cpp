@@ -218,13 +218,18 @@ Fiber& GroupExecutor::idle_fiber() {
     return *fiber;
   }
   // A group has at most as many fibers in use as it has threads.
-  const std::size_t index = fibers_used_++;
+  const std::size_t index = fibers_used_;
   if (fibers_.size() == index) fibers_.emplace_back();
   Fiber& fiber = fibers_[index];
   fiber.executor = this;
   fiber.context.reset(stacks_.base(index), FiberStacks::bytes(index), &GroupExecutor::run_fiber,
                       &fiber);
+  ++fibers_used_;
   return fiber;
+}
+
+Fiber& GroupExecutor::another_fiber() {
+  return *or_fail(*current_, [&] { return &idle_fiber(); });
 }
 
 void GroupExecutor::run_fiber(void* argument) {
@@ -265,12 +270,12 @@ void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
   if (shuffle_ && can_start && someone_is_ready() && shuffle_->draw(2) == 0) {
     start_one_ = true;
     // An idle fiber comes back to where it starts threads.
-    if (idle == nullptr) FiberContext::switch_to(from, idle_fiber().context);
+    if (idle == nullptr) FiberContext::switch_to(from, another_fiber().context);
   } else if (EmulatedThread* thread = take_ready()) {
     if (idle != nullptr) idle_fibers_.push_back(idle);
     resume(from, *thread);
   } else if (can_start) {
-    FiberContext::switch_to(from, idle_fiber().context);
+    FiberContext::switch_to(from, another_fiber().context);
   } else {
     if (live_threads_ != 0) {
       fail(CUDA_ERROR_LAUNCH_FAILED, "deadlock: no thread can go on; " + describe_all_waiting());
@@ -371,7 +376,7 @@ void GroupExecutor::yield_idly(EmulatedThread& thread) {
   if (next_thread_ < thread_count_) {
     if (has_deadline_ && --until_look_ == 0) look_at_clock();
     start_one_ = true;
-    FiberContext::switch_to(thread.fiber->context, idle_fiber().context);
+    FiberContext::switch_to(thread.fiber->context, another_fiber().context);
   } else {
     go_on(thread.fiber->context, nullptr);
   }

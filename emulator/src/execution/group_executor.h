@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,21 @@ class GroupExecutor {
                       std::uint64_t align);
   [[noreturn]] void fail(CUresult result, const std::string& message);
 
+  // What images call runs in a fiber, which no exception may leave: where memory is missing, the
+  // launch ends.
+  template <class Body>
+  static auto or_fail(const Thread* thread, const Body& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+    }
+    // (Not in the handler, which would never be left.)
+    of(thread).fail(CUDA_ERROR_OUT_OF_MEMORY, kNoMemory);
+  }
+
+  // What ends a launch that the machine's memory does not suffice for.
+  static constexpr const char* kNoMemory = "out of memory for its threads and blocks";
+
   AsyncUnit& async() { return async_; }
   // Among the threads of the group.
   std::uint32_t number_of(const EmulatedThread& thread) const {
@@ -96,7 +112,10 @@ class GroupExecutor {
   void go_on(FiberContext& from, Fiber* idle);
   void look_at_clock();
   static bool may_be_left(void* executor, const void* code);
+  // Throws std::bad_alloc.
   Fiber& idle_fiber();
+  // The same for one who is in a fiber.
+  Fiber& another_fiber();
   void resume(FiberContext& from, EmulatedThread& thread);
   void on_exit(EmulatedThread& thread);
 

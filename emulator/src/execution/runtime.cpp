@@ -9,11 +9,15 @@ namespace {
 struct RuntimeFunctions {
   static EmulatedThread& of(Thread* thread) { return *static_cast<EmulatedThread*>(thread); }
   static std::uint32_t block_barrier(Thread* thread, const Site* site, std::uint32_t predicate) {
-    return GroupExecutor::of(thread).block_barrier(of(thread), *site, predicate);
+    return GroupExecutor::or_fail(thread, [&] {
+      return GroupExecutor::of(thread).block_barrier(of(thread), *site, predicate);
+    });
   }
   static void warp_collective(Thread* thread, const Site* site, std::uint32_t mask, void* operand,
                               CompleteCollective complete) {
-    GroupExecutor::of(thread).collective(of(thread), *site, mask, operand, complete);
+    GroupExecutor::or_fail(thread, [&] {
+      GroupExecutor::of(thread).collective(of(thread), *site, mask, operand, complete);
+    });
   }
   static std::uint32_t active_lanes(const Thread* thread) {
     const auto& self = *static_cast<const EmulatedThread*>(thread);
@@ -21,15 +25,19 @@ struct RuntimeFunctions {
   }
   static void* static_shared(Thread* thread, const void* key, std::uint64_t bytes,
                              std::uint64_t align) {
-    return GroupExecutor::of(thread).static_shared(of(thread), key, bytes, align);
+    return GroupExecutor::or_fail(thread, [&] {
+      return GroupExecutor::of(thread).static_shared(of(thread), key, bytes, align);
+    });
   }
   static void yield(Thread* thread, std::uint32_t sleeps) {
-    GroupExecutor& executor = GroupExecutor::of(thread);
-    if (sleeps != 0) {
-      executor.sleep(of(thread));
-    } else {
-      executor.yield(of(thread));
-    }
+    GroupExecutor::or_fail(thread, [&] {
+      GroupExecutor& executor = GroupExecutor::of(thread);
+      if (sleeps != 0) {
+        executor.sleep(of(thread));
+      } else {
+        executor.yield(of(thread));
+      }
+    });
   }
   static void fail(Thread* thread, std::uint32_t result, const char* message) {
     GroupExecutor::of(thread).fail(static_cast<CUresult>(result),
@@ -38,18 +46,24 @@ struct RuntimeFunctions {
   static std::uint32_t numbered_barrier(Thread* thread, const Site* site, std::uint32_t number,
                                         std::uint32_t threads, std::uint32_t arrive_only,
                                         std::uint32_t predicate) {
-    return GroupExecutor::of(thread).numbered_barrier(of(thread), *site, number, threads,
-                                                      arrive_only != 0, predicate);
+    return GroupExecutor::or_fail(thread, [&] {
+      return GroupExecutor::of(thread).numbered_barrier(of(thread), *site, number, threads,
+                                                        arrive_only != 0, predicate);
+    });
   }
   static void cluster_arrive(Thread* thread, const Site* site, std::uint32_t relaxed) {
-    GroupExecutor::of(thread).cluster_arrive(of(thread), *site, relaxed != 0);
+    GroupExecutor::or_fail(
+        thread, [&] { GroupExecutor::of(thread).cluster_arrive(of(thread), *site, relaxed != 0); });
   }
   static void cluster_wait(Thread* thread, const Site* site) {
-    GroupExecutor::of(thread).cluster_wait(of(thread), *site);
+    GroupExecutor::or_fail(thread,
+                           [&] { GroupExecutor::of(thread).cluster_wait(of(thread), *site); });
   }
   static void access(Thread* thread, const void* address, std::uint64_t bytes, std::uint32_t kind,
                      const void* code) {
-    GroupExecutor::of(thread).checks().on_access(of(thread), address, bytes, kind, code);
+    GroupExecutor::or_fail(thread, [&] {
+      GroupExecutor::of(thread).checks().on_access(of(thread), address, bytes, kind, code);
+    });
   }
   static void out_of_bounds(Thread* thread, const char* what, const void* code) {
     GroupExecutor::of(thread).checks().on_out_of_bounds(of(thread), what, code);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "model/mapping.h"
 #include "model/origin.h"
 
 namespace culebra_emu {
@@ -19,39 +20,6 @@ namespace culebra_emu {
 class Device;
 class MemoryAdvice;
 class PhysicalMemory;
-
-// Host memory that stands for device memory. Guard pages on both sides make far accesses fault; the
-// bytes between them and the data hold a pattern that shows near ones.
-class Mapping {
- public:
-  // Throws std::bad_alloc.
-  explicit Mapping(std::uint64_t bytes);
-  ~Mapping();
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  std::uint64_t address() const { return address_; }
-  std::uint64_t bytes() const { return bytes_; }
-  // Whether the pattern around the data is whole.
-  bool intact() const;
-
-  // From now on what kernels, copies and fills write is remembered, and nothing is written yet.
-  void track_writes();
-  // Kernels may use it between these two, and at first. What it held is then forgotten.
-  void begin_use();
-  void end_use();
-
- private:
-  std::uint64_t bytes_;
-  std::uint64_t start_;
-  std::uint64_t length_;
-  std::uint64_t address_;
-  unsigned char* written_ = nullptr;
-};
-
-// Takes a range of the device's addresses that no allocation has had. The pages are there but may
-// not be touched. Throws std::bad_alloc.
-std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
 
 enum class MemoryKind {
   kDevice,      // cuMemAlloc
@@ -132,7 +100,8 @@ class AddressSpace {
   // Whether the address belongs to the emulated device, allocated or not.
   static bool is_device_address(std::uint64_t address);
 
-  // A description of an allocation that something wrote beyond, if there is one.
+  // What something wrote that must not be, if it did: "outside of the allocation of 100 bytes at
+  // 0x...", or to freed memory.
   std::optional<std::string> find_damage() const;
 
   std::size_t count(MemoryKind kind) const;

@@ -1,6 +1,7 @@
 #include "model/memory_pool.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/device.h"
 
@@ -9,10 +10,9 @@ namespace culebra_emu {
 std::shared_ptr<Mapping> MemoryPool::take(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<Mapping> mapping;
-  const auto same_size = std::find_if(free_.begin(), free_.end(),
-                                      [&](const auto& block) { return block->bytes() == bytes; });
+  const auto same_size = free_.find(bytes);
   if (same_size != free_.end()) {
-    mapping = std::move(*same_size);
+    mapping = std::move(same_size->second);
     free_.erase(same_size);
     mapping->begin_use();
   } else {
@@ -40,13 +40,15 @@ void MemoryPool::count_free(std::uint64_t bytes) {
 void MemoryPool::give_back(std::shared_ptr<Mapping> mapping) {
   const std::lock_guard lock(mutex_);
   mapping->end_use();
-  free_.push_back(std::move(mapping));
+  const std::uint64_t bytes = mapping->bytes();
+  free_.emplace(bytes, std::move(mapping));
 }
 
 void MemoryPool::unmap_free_blocks_above(std::uint64_t keep) {
   while (reserved_ > keep && !free_.empty()) {
-    reserved_ -= free_.back()->bytes();
-    free_.pop_back();
+    const auto largest = std::prev(free_.end());
+    reserved_ -= largest->first;
+    free_.erase(largest);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "model/address_space.h"
 
@@ -49,7 +48,8 @@ class MemoryPool {
   Device& device_;
   const std::uint64_t max_bytes_;
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<Mapping>> free_;
+  // By size.
+  std::multimap<std::uint64_t, std::shared_ptr<Mapping>> free_;
   std::map<const Device*, CUmemAccess_flags> access_;
   std::uint64_t threshold_ = 0;
   std::uint64_t reserved_ = 0;

@@ -38,15 +38,15 @@ CompletionPtr Stream::enqueue(std::function<void()> work, OnFailure on_failure,
   context_.append_gates(after);
   auto done = std::make_shared<Completion>();
   const std::lock_guard lock(mutex_);
-  tasks_.push_back({std::move(work), on_failure, std::move(after), done});
-  last_ = done;
-  if (has_thread_) {
-    wake_.notify_one();
-  } else {
-    has_thread_ = true;
+  // First of all, since it may fail: nobody must wait for work that no thread will do.
+  if (!has_thread_) {
     // Detached: a process may end while work is queued, and then nobody must wait for it.
     std::thread(&Stream::serve, shared_from_this()).detach();
+    has_thread_ = true;
   }
+  tasks_.push_back({std::move(work), on_failure, std::move(after), done});
+  last_ = done;
+  wake_.notify_one();
   return done;
 }
 

@@ -42,7 +42,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   std::uint64_t id() const { return id_; }
 
-  // Adds work behind all earlier work; it also waits for `after`.
+  // Adds work behind all earlier work; it also waits for `after`. Throws std::bad_alloc or
+  // std::system_error, and has then added nothing.
   CompletionPtr enqueue(std::function<void()> work, OnFailure on_failure = OnFailure::kSkip,
                         std::vector<CompletionPtr> after = {});
 

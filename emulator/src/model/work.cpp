@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -36,9 +37,9 @@ void run_kernel(const KernelWork& work, Device& device) {
   if (grid.outcome.result != CUDA_SUCCESS) {
     device.fail(grid.outcome.result, grid.outcome.message);
   } else if (const auto damage = address_space().find_damage()) {
-    device.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
-                std::string("kernel ") + work.launch->kernel->symbol +
-                    " (or one that ran at the same time) wrote outside of " + *damage);
+    device.fail(CUDA_ERROR_ILLEGAL_ADDRESS, std::string("kernel ") + work.launch->kernel->symbol +
+                                                " (or one that ran at the same time) wrote " +
+                                                *damage);
   }
 }
 
@@ -206,7 +207,12 @@ CUgraphNodeType node_type(const Work& work) {
 }
 
 void run(const Work& work, const char* symbol, Device& device) {
-  std::visit(Runner{symbol, device}, work);
+  try {
+    std::visit(Runner{symbol, device}, work);
+  } catch (const std::bad_alloc&) {
+    // The call that asked for it has long returned.
+    device.fail(CUDA_ERROR_OUT_OF_MEMORY, std::string(symbol) + ": out of memory");
+  }
 }
 
 }  // namespace culebra_emu

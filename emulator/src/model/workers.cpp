@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -21,10 +22,26 @@ class Workers {
       }
     }
     // Detached: the process may end while work waits for something that never comes.
-    std::thread([this] { serve(); }).detach();
+    try {
+      std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+      do_one_here();
+    }
   }
 
  private:
+  // Unless a worker has become idle meanwhile and has taken it.
+  void do_one_here() {
+    std::function<void()> work;
+    {
+      const std::lock_guard lock(mutex_);
+      if (tasks_.empty()) return;
+      work = std::move(tasks_.back());
+      tasks_.pop_back();
+    }
+    work();
+  }
+
   void serve() {
     for (;;) {
       std::function<void()> work;

@@ -179,6 +179,15 @@ extern "C" __global__ void poll(volatile unsigned* flag) {
 }
 CULEBRA_KERNEL(poll, 1024, flag)
 
+// Thread 0 polls for what comes from outside, and all others wait for it.
+extern "C" __global__ void wait_for(volatile unsigned* flag) {
+  if (threadIdx.x == 0) {
+    while (*flag == 0) __nanosleep(1000);
+  }
+  __syncthreads();
+}
+CULEBRA_KERNEL(wait_for, 1024, flag)
+
 extern "C" __global__ void spin(unsigned long long nanoseconds) {
   const long long end = clock64() + static_cast<long long>(nanoseconds);
   while (clock64() < end) __nanosleep(1000);
