@@ -101,9 +101,10 @@ class Candidates {
   // After keep_largest: the i-th largest key, i < K; 0 if there were no more than i.
   __device__ __forceinline__ Key at(uint32_t i) const { return i < kept_ ? keys_[i] : 0; }
 
-  // Each thread brings the largest element (ordered) of some of the row's, its own alone, or 0 for
-  // none: gives a key that at least K of the row's are above, or 0 if that cannot be told. The
-  // threads are taken in at least K groups; the K-th largest maximum of a group is such an element.
+  // Each thread brings the largest (ordered) of some elements of the row, its own alone, or -inf if
+  // it has none: gives a key that at least K of the row's are above, or 0 if that cannot be told.
+  // The threads are taken in at least K groups; the K-th largest maximum of a group is such an
+  // element. (One of -inf is below all keys, so it does not matter that it may be nobody's.)
   // Together.
   __device__ __forceinline__ Key bound_of(uint32_t largest) const {
     if (blockDim.x < k_) return 0;

@@ -134,9 +134,7 @@ __device__ __forceinline__ void scan(const Piece<T>& piece, bool with_softmax,
     if (with_softmax) statistics.add(chunk, largest);
 
     const uint32_t first = chunk.offset(0);
-    const auto bound = [&] {
-      return candidates.bound_of(first < piece.length ? to_ordered(largest) : 0);
-    };
+    const auto bound = [&] { return candidates.bound_of(to_ordered(largest)); };
     if (start == 0) candidates.raise_threshold(bound());
 
     // Marks what may be above the threshold, also NaN.

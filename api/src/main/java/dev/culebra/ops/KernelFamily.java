@@ -21,7 +21,12 @@ final class KernelFamily {
   KernelFamily(Context context, String family) {
     this.context = context;
     this.catalog = KernelCatalog.open();
-    this.table = LaunchTable.parse(family + ".def", catalog.launchTable(family));
+    this.table = table(catalog, family);
+  }
+
+  /** The launch table of a family: needs no device. */
+  static LaunchTable table(KernelCatalog catalog, String family) {
+    return LaunchTable.parse(family + ".def", catalog.launchTable(family));
   }
 
   Context context() {

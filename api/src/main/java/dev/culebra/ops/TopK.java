@@ -3,6 +3,7 @@ package dev.culebra.ops;
 import dev.culebra.Context;
 import dev.culebra.DeviceBuffer;
 import dev.culebra.ElementType;
+import dev.culebra.KernelCatalog;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
 import java.util.HashMap;
@@ -173,9 +174,13 @@ public final class TopK {
     return k;
   }
 
-  /** {@return the largest K that there are kernels for} */
-  public int mostK() {
-    return TopKKernels.mostK(family.table());
+  /**
+   * {@return the largest K that there are kernels for}
+   *
+   * @throws dev.culebra.bindings.InvalidImageException if the kernels are not there
+   */
+  public static int mostK() {
+    return TopKKernels.mostK(KernelFamily.table(KernelCatalog.open(), TopKKernels.FAMILY));
   }
 
   /** {@return the algorithm} */

@@ -41,12 +41,15 @@ final class Culebra implements Runnable {
     CommandLine culebra = new CommandLine(new Culebra());
     culebra.addSubcommand(new InfoCommand(surroundings));
     culebra.addSubcommand(new SoftmaxCommand(surroundings));
+    culebra.addSubcommand(new TopKCommand(surroundings));
     culebra.addSubcommand(new ReduceCommand(surroundings));
     culebra.addSubcommand(new DemoCommand(surroundings));
     culebra.addSubcommand(new CompletionCommand(surroundings));
     culebra
         .registerConverter(TensorLocation.class, TensorLocation::parse)
         .registerConverter(SoftmaxCommand.Choice.class, Words.of(SoftmaxCommand.Choice.class))
+        .registerConverter(TopKCommand.Choice.class, Words.of(TopKCommand.Choice.class))
+        .registerConverter(TopKCommand.IndexType.class, Words.of(TopKCommand.IndexType.class))
         .registerConverter(ReduceCommand.Operation.class, Words.of(ReduceCommand.Operation.class))
         .registerConverter(ReduceCommand.Axis.class, Words.of(ReduceCommand.Axis.class))
         .registerConverter(CompletionCommand.Shell.class, Words.of(CompletionCommand.Shell.class))

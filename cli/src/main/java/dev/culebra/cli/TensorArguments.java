@@ -45,10 +45,16 @@ final class TensorArguments {
   /** The tensor of an input, of a type we compute with and, if asked for, with a last axis. */
   TensorData computable(TensorFile file, TensorLocation in, boolean needsAxis)
       throws TensorFormatException {
+    return computable(file, in, needsAxis, COMPUTABLE);
+  }
+
+  /** The same for what computes with these types. */
+  TensorData computable(TensorFile file, TensorLocation in, boolean needsAxis, Set<DType> types)
+      throws TensorFormatException {
     TensorData tensor = file.tensor(in.tensor());
     TensorSpec spec = tensor.spec();
-    if (!COMPUTABLE.contains(spec.dtype())) {
-      throw refuse(in, spec, "it is %s; F16, BF16, F32 and F64 are taken".formatted(spec.dtype()));
+    if (!types.contains(spec.dtype())) {
+      throw refuse(in, spec, "it is %s; %s are taken".formatted(spec.dtype(), inWords(types)));
     }
     if (needsAxis && spec.rank() == 0) {
       throw refuse(in, spec, "it is a scalar and has no last axis; give it the shape [1]");
@@ -56,7 +62,14 @@ final class TensorArguments {
     return tensor;
   }
 
-  private static TensorFormatException refuse(TensorLocation in, TensorSpec spec, String reason) {
+  /** In the order of the constants: "F16, BF16 and F32". */
+  private static String inWords(Set<DType> types) {
+    List<String> names = EnumSet.copyOf(types).stream().map(DType::name).toList();
+    int last = names.size() - 1;
+    return String.join(", ", names.subList(0, last)) + " and " + names.get(last);
+  }
+
+  static TensorFormatException refuse(TensorLocation in, TensorSpec spec, String reason) {
     return new TensorFormatException(
         in.isStream() ? "standard input" : in.file(),
         spec.name().isEmpty() ? null : spec.name(),
@@ -91,17 +104,26 @@ final class TensorArguments {
    * Checks that an output can be begun: the format can say it, and there is a place and space for
    * it. To be called before a device is opened, which takes long and can end the process.
    *
-   * @param spec type and shape; its name is used if {@code out} gives none
+   * @param spec name, type and shape
    * @param metadata kept if the format can
    */
   void checkResult(TensorLocation out, TensorSpec spec, Map<String, String> metadata)
       throws IOException {
+    checkResults(out, List.of(spec), metadata);
+  }
+
+  /** The same for a result of several tensors, which not every format can hold. */
+  void checkResults(TensorLocation out, List<TensorSpec> specs, Map<String, String> metadata)
+      throws IOException {
     try {
-      if (out.isStream()) {
+      if (!out.isStream()) {
+        TensorWriter.check(Path.of(out.file()), specs, metadataFor(out, metadata));
+      } else if (specs.size() == 1) {
         // Writes nothing before the first element.
-        npyToStandardOutput(spec).close();
+        npyToStandardOutput(specs.getFirst()).close();
       } else {
-        TensorWriter.check(Path.of(out.file()), List.of(spec), metadataFor(out, metadata));
+        throw new IllegalArgumentException(
+            "it takes a .npy of one tensor, the result is " + specs.size() + "; name a file");
       }
     } catch (IllegalArgumentException e) {
       throw new ParameterException(
@@ -112,9 +134,13 @@ final class TensorArguments {
   /** Begins an output that has been checked. */
   TensorWriter create(TensorLocation out, TensorSpec spec, Map<String, String> metadata)
       throws IOException {
-    return out.isStream()
-        ? npyToStandardOutput(spec)
-        : TensorWriter.create(Path.of(out.file()), List.of(spec), metadataFor(out, metadata));
+    return out.isStream() ? npyToStandardOutput(spec) : createFile(out, List.of(spec), metadata);
+  }
+
+  /** Begins a file that has been checked. */
+  TensorWriter createFile(TensorLocation out, List<TensorSpec> specs, Map<String, String> metadata)
+      throws IOException {
+    return TensorWriter.create(Path.of(out.file()), specs, metadataFor(out, metadata));
   }
 
   private TensorWriter npyToStandardOutput(TensorSpec spec) throws IOException {
