@@ -26,8 +26,8 @@
 #include "culebra/compensated.cuh"
 #include "culebra/operators.cuh"
 #include "culebra/params.h"
+#include "culebra/resident_row.cuh"
 #include "culebra/types.cuh"
-#include "culebra/vec.cuh"
 
 namespace culebra {
 namespace {
@@ -67,20 +67,23 @@ using min = extremum<A, Min<A>>;
 
 }  // namespace ops
 
+// That a thread has on their way at a time, with so many threads on a multiprocessor: together 64
+// KiB, several times what it takes to keep the memory busy.
+constexpr int kPacks = 4;
+constexpr int kResidentThreads = 1024;
+
 // The state of row r; all threads of the block call together and get the same.
 template <class T, class Op>
 __device__ __forceinline__ typename Op::State state_of_row(const ReduceParams& params, int64_t r) {
   const int64_t start = r * params.in_row_stride;
   const int64_t left = params.element_limit - start;
-  const RowReader<T> row(static_cast<const T*>(params.in) + start,
-                         left < params.row_length ? left : params.row_length);
+  const int64_t length = left < params.row_length ? left : params.row_length;
 
   typename Op::State state = Op::empty();
-  for_each_pack<T>(row.length(), [&](int64_t first) {
-    const Pack<T> pack = row.load(first, Op::kPadding);
-#pragma unroll
-    for (const auto x : pack.values) Op::absorb(state, x);
-  });
+  for_each_part<T, kPacks>(static_cast<const T*>(params.in) + start, length,
+                           from_accumulator<T>(Op::kPadding), [&](const auto& part, int64_t, int) {
+                             part.for_each([&](auto x) { Op::absorb(state, x); });
+                           });
   return block_reduce(state, Op());
 }
 
@@ -121,11 +124,12 @@ __device__ __forceinline__ void merge_rows_of_states(const ReduceParams& params)
 }  // namespace
 }  // namespace culebra
 
-#define CULEBRA_REDUCE_KERNEL(symbol, body, op, type, threads)                              \
-  extern "C" __global__ void __launch_bounds__(threads) symbol(const ReduceParams params) { \
-    using Accumulator = culebra::Accumulator<culebra::type>;                                \
-    culebra::body<culebra::type, culebra::ops::op<Accumulator>>(params);                    \
-  }                                                                                         \
+#define CULEBRA_REDUCE_KERNEL(symbol, body, op, type, threads)                               \
+  extern "C" __global__ void __launch_bounds__(threads, culebra::kResidentThreads / threads) \
+      symbol(const ReduceParams params) {                                                    \
+    using Accumulator = culebra::Accumulator<culebra::type>;                                 \
+    culebra::body<culebra::type, culebra::ops::op<Accumulator>>(params);                     \
+  }                                                                                          \
   CULEBRA_KERNEL(symbol, threads, params)
 
 #define CULEBRA_REDUCE(op, type, threads, chunk_elements, reason) \

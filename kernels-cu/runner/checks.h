@@ -48,8 +48,12 @@ class Bench {
   template <class... Arguments>
   void launch(const std::string& symbol, unsigned grid, unsigned block, unsigned shared_bytes,
               Arguments... arguments) {
+    launch(symbol, LaunchShape{grid, block, 1, shared_bytes}, arguments...);
+  }
+  template <class... Arguments>
+  void launch(const std::string& symbol, const LaunchShape& shape, Arguments... arguments) {
     void* addresses[] = {&arguments...};
-    driver.launch(root.kernel(symbol).function, grid, block, shared_bytes, addresses);
+    driver.launch(root.kernel(symbol).function, shape, addresses);
   }
 
  private:
@@ -101,6 +105,8 @@ bool same_bits(const T& a, const T& b) {
 }
 
 void check_softmax(Bench& bench);
+void check_softmax_fused(Bench& bench);
+void check_softmax_split(Bench& bench);
 void check_reduce(Bench& bench);
 void check_topk(Bench& bench);
 void check_selftest(Bench& bench);

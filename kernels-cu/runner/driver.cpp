@@ -6,6 +6,24 @@
 
 namespace runner {
 
+// CUlaunchAttribute and CUlaunchConfig.
+struct LaunchAttribute {
+  int id;
+  int pad;
+  unsigned value[16];
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+struct LaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+  void* stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
 // Handles are opaque pointers, a device is an int and a device address an integer of 64 bits.
 struct Driver::Functions {
   int (*cuInit)(unsigned flags);
@@ -23,15 +41,22 @@ struct Driver::Functions {
   int (*cuMemFree)(DevicePointer address);
   int (*cuMemcpyHtoD)(DevicePointer to, const void* from, std::size_t bytes);
   int (*cuMemcpyDtoH)(void* to, DevicePointer from, std::size_t bytes);
-  int (*cuLaunchKernel)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                        void* stream, void** arguments, void** extra);
+  int (*cuFuncSetAttribute)(void* function, int attribute, int value);
+  int (*cuLaunchKernelEx)(const LaunchConfig* config, void* function, void** arguments,
+                          void** extra);
 };
 
 namespace {
 
 constexpr int kComputeCapabilityMajor = 75;
 constexpr int kComputeCapabilityMinor = 76;
+constexpr int kMaxDynamicSharedBytes = 8;
+constexpr int kNonPortableClusterAllowed = 14;
+constexpr int kClusterDimension = 4;
+
+// What a kernel gets without asking for more.
+constexpr unsigned kPortableSharedBytes = 48 * 1024;
+constexpr unsigned kPortableCluster = 8;
 
 template <class Function>
 void bind(void* library, Function*& function, const char* symbol) {
@@ -63,7 +88,8 @@ Driver::Driver(const std::string& path)
   bind(library_, f.cuMemFree, "cuMemFree_v2");
   bind(library_, f.cuMemcpyHtoD, "cuMemcpyHtoD_v2");
   bind(library_, f.cuMemcpyDtoH, "cuMemcpyDtoH_v2");
-  bind(library_, f.cuLaunchKernel, "cuLaunchKernel");
+  bind(library_, f.cuFuncSetAttribute, "cuFuncSetAttribute");
+  bind(library_, f.cuLaunchKernelEx, "cuLaunchKernelEx");
 
   check(f.cuInit(0), "cuInit");
   check(f.cuDeviceGet(&device_, 0), "cuDeviceGet");
@@ -107,11 +133,22 @@ void* Driver::function(void* module, const std::string& symbol) const {
   return function;
 }
 
-void Driver::launch(void* function, unsigned grid, unsigned block, unsigned shared_bytes,
-                    void** arguments) const {
-  check(functions_->cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared_bytes, nullptr,
-                                   arguments, nullptr),
-        "cuLaunchKernel");
+void Driver::launch(void* function, const LaunchShape& shape, void** arguments) const {
+  // A kernel's static shared memory counts as well, so ask early.
+  if (shape.shared_bytes > kPortableSharedBytes / 2) {
+    check(functions_->cuFuncSetAttribute(function, kMaxDynamicSharedBytes,
+                                         static_cast<int>(shape.shared_bytes)),
+          "cuFuncSetAttribute");
+  }
+  if (shape.cluster > kPortableCluster) {
+    check(functions_->cuFuncSetAttribute(function, kNonPortableClusterAllowed, 1),
+          "cuFuncSetAttribute");
+  }
+  LaunchAttribute cluster{kClusterDimension, 0, {shape.cluster, 1, 1}};
+  const LaunchConfig config{{shape.grid, 1, 1}, {shape.block_x, shape.block_y, 1},
+                            shape.shared_bytes, nullptr,
+                            &cluster,           shape.cluster > 1 ? 1u : 0u};
+  check(functions_->cuLaunchKernelEx(&config, function, arguments, nullptr), "cuLaunchKernelEx");
   check(functions_->cuCtxSynchronize(), "cuCtxSynchronize");
 }
 

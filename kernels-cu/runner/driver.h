@@ -11,6 +11,15 @@ namespace runner {
 
 using DevicePointer = std::uint64_t;
 
+// How many blocks of how many threads; `cluster` blocks side by side share their memory.
+struct LaunchShape {
+  unsigned grid;
+  unsigned block_x;
+  unsigned block_y = 1;
+  unsigned shared_bytes = 0;
+  unsigned cluster = 1;
+};
+
 // Opened once; every failure is a std::runtime_error that names the function and the driver's code.
 class Driver {
  public:
@@ -26,8 +35,7 @@ class Driver {
   void* load_module(const std::vector<char>& image) const;
   void* function(void* module, const std::string& symbol) const;
   // Launches on the default stream and waits: a fault is reported by the launch that caused it.
-  void launch(void* function, unsigned grid, unsigned block, unsigned shared_bytes,
-              void** arguments) const;
+  void launch(void* function, const LaunchShape& shape, void** arguments) const;
 
   DevicePointer allocate(std::size_t bytes) const;
   void free(DevicePointer address) const noexcept;

@@ -18,7 +18,7 @@
 #include "culebra/operators.cuh"
 #include "culebra/ptx.cuh"
 #include "culebra/types.cuh"
-#include "culebra/vec.cuh"
+#include "culebra/resident_row.cuh"
 #include "culebra/warp.cuh"
 
 namespace {
@@ -85,10 +85,10 @@ __device__ int64_t global_threads() { return static_cast<int64_t>(gridDim.x) * b
 #define CULEBRA_ECHO_TEST(type)                                                                  \
   extern "C" __global__ void __launch_bounds__(1024)                                             \
       culebra_selftest_echo_##type(culebra::type* out, const culebra::type* in, int64_t count) { \
-    const culebra::RowReader<culebra::type> reader(in, count);                                   \
-    const culebra::RowWriter<culebra::type> writer(out, count);                                  \
-    culebra::for_each_pack<culebra::type>(                                                       \
-        count, [&](int64_t first) { writer.store(first, reader.load(first, 0)); });              \
+    culebra::for_each_part<culebra::type, 2>(                                                    \
+        in, count, culebra::from_accumulator<culebra::type>(0), [&](const auto& part, int64_t first, int part_count) {      \
+          part.store(out + first, part_count, [](auto x) { return x; });                         \
+        });                                                                                      \
   }                                                                                              \
   CULEBRA_KERNEL(culebra_selftest_echo_##type, 1024, out, in, count)
 

@@ -24,11 +24,15 @@
 #include "culebra/online.cuh"
 #include "culebra/operators.cuh"
 #include "culebra/params.h"
+#include "culebra/resident_row.cuh"
 #include "culebra/types.cuh"
-#include "culebra/vec.cuh"
 
 namespace culebra {
 namespace {
+
+// That a thread has on their way at a time, with so many threads on a multiprocessor.
+constexpr int kPacks = 2;
+constexpr int kResidentThreads = 1024;
 
 // One row of logits, prepared: multiplied by the sign of the scale, so that the largest product is
 // that of the largest element, and halved, so that a difference of finite elements is finite. Both
@@ -38,31 +42,30 @@ template <class T>
 struct LogitRow {
   using A = Accumulator<T>;
 
-  RowReader<T> reader;
+  const T* row;
+  int64_t length;
   A factor;  // 1/2 or -1/2
   A scale;   // twice the magnitude of the scale
 
-  __device__ __forceinline__ LogitRow(const T* row, int64_t length, A signed_scale)
-      : reader(row, length),
+  __device__ __forceinline__ LogitRow(const T* elements, int64_t count, A signed_scale)
+      : row(elements),
+        length(count),
         factor(signed_scale < A(0) ? A(-0.5) : A(0.5)),
         scale(signed_scale / factor) {}
 
+  // Calls visit(part, first, count) for each part of the row; its elements are yet to be prepared.
   // Places beyond the row's end read as -inf, which has no weight.
-  __device__ __forceinline__ Pack<T> load(int64_t first) const {
-    Pack<T> pack = reader.load(first, -factor * kInfinity<A>);
-#pragma unroll
-    for (A& x : pack.values) x *= factor;
-    return pack;
+  template <class Visit>
+  __device__ __forceinline__ void for_each_part(Visit visit) const {
+    culebra::for_each_part<T, kPacks>(row, length, from_accumulator<T>(-factor * kInfinity<A>),
+                                      visit);
   }
 
-  // Calls visit(x) for each element that falls to the calling thread, in a fixed order.
+  // Calls visit(x) for each element that falls to the calling thread, prepared, in a fixed order.
   template <class Visit>
   __device__ __forceinline__ void for_each(Visit visit) const {
-    for_each_pack<T>(reader.length(), [&](int64_t first) {
-      const Pack<T> pack = load(first);
-#pragma unroll
-      for (const A x : pack.values) visit(x);
-    });
+    for_each_part(
+        [&](const auto& part, int64_t, int) { part.for_each([&](A x) { visit(x * factor); }); });
   }
 };
 
@@ -106,21 +109,19 @@ struct online {
 // The last pass: reads the row again and writes the result. Each thread has read a place before it
 // writes it, and the reduction's barriers lie between the statistics and here, so out may be in.
 template <class T, bool kLog>
-__device__ __forceinline__ void write_row(const LogitRow<T>& row, const RowWriter<T>& out,
+__device__ __forceinline__ void write_row(const LogitRow<T>& row, T* out,
                                           const OnlineState<Accumulator<T>>& state) {
   using A = Accumulator<T>;
   const A log_d = kLog ? log_of(state.d) : A(0);
-  for_each_pack<T>(row.reader.length(), [&](int64_t first) {
-    Pack<T> pack = row.load(first);
-#pragma unroll
-    for (A& x : pack.values) {
+  row.for_each_part([&](const auto& part, int64_t first, int count) {
+    part.store(out + first, count, [&](A element) {
+      const A x = element * row.factor;
       if constexpr (kLog) {
-        x = (x == -kInfinity<A> ? x : (x - state.m) * row.scale) - log_d;
+        return (x == -kInfinity<A> ? x : (x - state.m) * row.scale) - log_d;
       } else {
-        x = softmax_weight(x, state.m, row.scale) / state.d;
+        return softmax_weight(x, state.m, row.scale) / state.d;
       }
-    }
-    out.store(first, pack);
+    });
   });
 }
 
@@ -129,8 +130,7 @@ __device__ __forceinline__ void softmax_rows(const SoftmaxParams& params) {
   for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
     const LogitRow<T> row(static_cast<const T*>(params.in) + r * params.in_row_stride,
                           params.row_length, static_cast<Accumulator<T>>(params.scale));
-    const RowWriter<T> out(static_cast<T*>(params.out) + r * params.out_row_stride,
-                           params.row_length);
+    T* const out = static_cast<T*>(params.out) + r * params.out_row_stride;
     write_row<T, kLog>(row, out, Variant::template statistics<T>(row));
   }
 }
@@ -139,7 +139,8 @@ __device__ __forceinline__ void softmax_rows(const SoftmaxParams& params) {
 }  // namespace culebra
 
 #define CULEBRA_SOFTMAX_KERNEL(symbol, variant, type, threads, log)                          \
-  extern "C" __global__ void __launch_bounds__(threads) symbol(const SoftmaxParams params) { \
+  extern "C" __global__ void __launch_bounds__(threads, culebra::kResidentThreads / threads) \
+      symbol(const SoftmaxParams params) {                                                   \
     culebra::softmax_rows<culebra::type, culebra::variant, log>(params);                     \
   }                                                                                          \
   CULEBRA_KERNEL(symbol, threads, params)

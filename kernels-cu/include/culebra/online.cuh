@@ -17,6 +17,7 @@
 #include "culebra/math.cuh"
 #include "culebra/platform.cuh"
 #include "culebra/types.cuh"
+#include "culebra/warp.cuh"
 
 namespace culebra {
 
@@ -52,10 +53,26 @@ struct OnlineState {
   }
 };
 
-// merge as an operator for warp_reduce and block_reduce.
+// merge as an operator for warp_reduce, block_reduce and teams.
 template <class A>
 struct OnlineMerge {
   A scale;
+
+  // Merges the states of `lanes` lanes, a power of two, all of which call together; each gets the
+  // same bits. The maximum goes round first, so that it takes one exponential, not one a step.
+  __device__ __forceinline__ OnlineState<A> across(const OnlineState<A>& own,
+                                                   unsigned lanes) const {
+    A m = own.m;
+    for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+      m = max_of(m, shuffle_xor(m, distance));
+    }
+    A d = own.d * softmax_weight(own.m, m, scale);
+    for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+      d = add_rn(d, shuffle_xor(d, distance));
+    }
+    return {m, d};
+  }
+
   __device__ __forceinline__ OnlineState<A> operator()(const OnlineState<A>& a,
                                                        const OnlineState<A>& b) const {
     return OnlineState<A>::merge(a, b, scale);

@@ -24,6 +24,42 @@ struct SoftmaxParams {
 };
 CULEBRA_STRUCT(SoftmaxParams, out, in, rows, row_length, out_row_stride, in_row_stride, scale)
 
+// The same for rows of which only some elements count.
+struct MaskedSoftmaxParams {
+  void* out;  // may be `in` itself with the same row stride; any other overlap is undefined
+  const void* in;
+  int64_t rows;
+  int64_t row_length;  // below 2^31
+  int64_t out_row_stride;
+  int64_t in_row_stride;
+  double scale;            // as in SoftmaxParams
+  const int32_t* lengths;  // null, or for each row how many of its elements count: below 0 is 0,
+                           // and above row_length is row_length; the others are masked
+  const uint8_t* mask;  // null, or for each element 0 where it is masked: as if it were -inf
+  // The mask's row for row r begins at r % inner_rows * inner_stride
+  // + r / inner_rows % middle_rows * middle_stride + r / inner_rows / middle_rows * outer_stride.
+  int64_t mask_inner_rows;
+  int64_t mask_inner_stride;
+  int64_t mask_middle_rows;
+  int64_t mask_middle_stride;
+  int64_t mask_outer_stride;
+  uint32_t log;            // 1: the logarithm
+  uint32_t empty_is_zero;  // 1: a row of nothing but masked elements gives 0 (log: -inf), not NaN
+};
+CULEBRA_STRUCT(MaskedSoftmaxParams, out, in, rows, row_length, out_row_stride, in_row_stride, scale,
+               lengths, mask, mask_inner_rows, mask_inner_stride, mask_middle_rows,
+               mask_middle_stride, mask_outer_stride, log, empty_is_zero)
+
+// Rows done in pieces of `piece_length` elements, a multiple of 16 bytes' worth; the last one of a
+// row may be shorter. A state is two numbers of the accumulator's type: the largest element of a
+// piece, after multiplication by the scale's sign, and the sum of the weights relative to it.
+struct SoftmaxPieces {
+  void* states;  // rows * pieces of them, a row's side by side
+  int64_t pieces;
+  int64_t piece_length;
+};
+CULEBRA_STRUCT(SoftmaxPieces, states, pieces, piece_length)
+
 // out[r] = (reduction over i of in[r, i]) / divisor
 struct ReduceParams {
   void* out;  // rows results of the accumulator's type, side by side

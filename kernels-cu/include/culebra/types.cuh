@@ -32,6 +32,9 @@ using Accumulator = typename detail::AccumulatorOf<T>::type;
 template <class A>
 inline constexpr A kInfinity = std::numeric_limits<A>::infinity();
 
+template <class A>
+inline constexpr A kLog2e = A(1.4426950408889634);
+
 __device__ __forceinline__ float to_accumulator(f16 x) { return __half2float(x); }
 __device__ __forceinline__ float to_accumulator(bf16 x) { return __bfloat162float(x); }
 __device__ __forceinline__ float to_accumulator(f32 x) { return x; }

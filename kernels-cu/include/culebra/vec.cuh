@@ -1,10 +1,10 @@
-// Reading and writing a row in packs of 16 bytes.
-//
-// Which thread takes which element depends on the element's index alone, never on its address: an
-// unaligned or strided row gives the same bits as a contiguous one. An aligned row moves 16 bytes
-// an access, any other one element an access.
+// Packs of 16 bytes, in which rows are read (resident_row.cuh) and written. An aligned row moves 16
+// bytes an access, any other one element an access.
 #pragma once
 
+#include <type_traits>
+
+#include "culebra/math.cuh"
 #include "culebra/platform.cuh"
 #include "culebra/ptx.cuh"
 #include "culebra/types.cuh"
@@ -22,42 +22,33 @@ struct Pack {
   Accumulator<T> values[kPackSize<T>];
 };
 
+// The larger of two packs in each place; NaN where one of the two is NaN.
+template <class T>
+__device__ __forceinline__ uint4 max_of_packs(const uint4& a, const uint4& b) {
+  static_assert(sizeof(T) == 2);
+  if constexpr (std::is_same_v<T, f16>) {
+    return {ptx::max_NaN_f16x2(a.x, b.x), ptx::max_NaN_f16x2(a.y, b.y),
+            ptx::max_NaN_f16x2(a.z, b.z), ptx::max_NaN_f16x2(a.w, b.w)};
+  } else {
+    return {ptx::max_NaN_bf16x2(a.x, b.x), ptx::max_NaN_bf16x2(a.y, b.y),
+            ptx::max_NaN_bf16x2(a.z, b.z), ptx::max_NaN_bf16x2(a.w, b.w)};
+  }
+}
+
+// The largest element of a pack, or NaN or not where one is NaN.
+template <class T>
+__device__ __forceinline__ Accumulator<T> max_in_pack(const uint4& pack) {
+  T elements[kPackSize<T>];
+  memcpy(elements, &pack, kPackBytes);
+  Accumulator<T> m = to_accumulator(elements[0]);
+#pragma unroll
+  for (int i = 1; i < kPackSize<T>; ++i) m = max_of(m, to_accumulator(elements[i]));
+  return m;
+}
+
 __device__ __forceinline__ bool is_pack_aligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kPackBytes == 0;
 }
-
-template <class T>
-class RowReader {
- public:
-  __device__ __forceinline__ RowReader(const T* row, int64_t length)
-      : row_(row), length_(length), aligned_(is_pack_aligned(row)) {}
-
-  __device__ __forceinline__ int64_t length() const { return length_; }
-
-  // The pack of elements first, first + 1, ...; `first` is a multiple of kPackSize. Places beyond
-  // the row's end hold `padding`.
-  __device__ __forceinline__ Pack<T> load(int64_t first, Accumulator<T> padding) const {
-    Pack<T> pack;
-    if (aligned_ && first + kPackSize<T> <= length_) {
-      const uint4 bits = ptx::ld_global_v4_u32(row_ + first);
-      T elements[kPackSize<T>];
-      memcpy(elements, &bits, kPackBytes);
-#pragma unroll
-      for (int i = 0; i < kPackSize<T>; ++i) pack.values[i] = to_accumulator(elements[i]);
-    } else {
-#pragma unroll
-      for (int i = 0; i < kPackSize<T>; ++i) {
-        pack.values[i] = first + i < length_ ? to_accumulator(row_[first + i]) : padding;
-      }
-    }
-    return pack;
-  }
-
- private:
-  const T* row_;
-  int64_t length_;
-  bool aligned_;
-};
 
 template <class T>
 class RowWriter {
@@ -87,15 +78,5 @@ class RowWriter {
   int64_t length_;
   bool aligned_;
 };
-
-// Calls visit(first) for each pack of a row of `length` elements that falls to the calling thread
-// of its block.
-template <class T, class Visit>
-__device__ __forceinline__ void for_each_pack(int64_t length, Visit visit) {
-  const int64_t stride = static_cast<int64_t>(blockDim.x) * kPackSize<T>;
-  for (int64_t first = static_cast<int64_t>(threadIdx.x) * kPackSize<T>; first < length;
-       first += stride)
-    visit(first);
-}
 
 }  // namespace culebra

@@ -40,6 +40,14 @@ __device__ __forceinline__ T shuffle(unsigned mask, const T& value, unsigned sou
   return result;
 }
 
+// The value of the lane whose number differs in the bits of `distance`; all 32 lanes call together.
+__device__ __forceinline__ float shuffle_xor(float value, unsigned distance) {
+  return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(distance));
+}
+__device__ __forceinline__ double shuffle_xor(double value, unsigned distance) {
+  return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(distance));
+}
+
 // Reduces the values of lanes 0..count-1 (the others of `self` take part, but their values do not);
 // every lane gets the result.
 template <class T, class Op>
