@@ -20,6 +20,7 @@ __device__ long long int l(uint64_t word) { return as<long long int>(word); }
 __device__ unsigned long long int ul(uint64_t word) { return as<unsigned long long int>(word); }
 __device__ float f(uint64_t word) { return as<float>(word); }
 __device__ double d(uint64_t word) { return as<double>(word); }
+__device__ short s(uint64_t word) { return as<short>(word); }
 __device__ unsigned short us(uint64_t word) { return as<unsigned short>(word); }
 
 template <class T>
@@ -62,3 +63,27 @@ __device__ uint64_t both(Function function) {
 #define CULEBRA_GROUP      bessel
 #define CULEBRA_GROUP_FILE "bessel.inc"
 #include "group.cuh"
+
+#define CULEBRA_GROUP           half
+#define CULEBRA_GROUP_FILE      "narrow.inc"
+#define CULEBRA_NUMBER          __half
+#define CULEBRA_PAIR            __half2
+#define CULEBRA_NAME(a, b)      a##half##b
+#define CULEBRA_PAIR_NAME(a, b) a##half2##b
+#include "group.cuh"
+#undef CULEBRA_NUMBER
+#undef CULEBRA_PAIR
+#undef CULEBRA_NAME
+#undef CULEBRA_PAIR_NAME
+
+#define CULEBRA_GROUP           bfloat16
+#define CULEBRA_GROUP_FILE      "narrow.inc"
+#define CULEBRA_NUMBER          __nv_bfloat16
+#define CULEBRA_PAIR            __nv_bfloat162
+#define CULEBRA_NAME(a, b)      a##bfloat16##b
+#define CULEBRA_PAIR_NAME(a, b) a##bfloat162##b
+#include "group.cuh"
+#undef CULEBRA_NUMBER
+#undef CULEBRA_PAIR
+#undef CULEBRA_NAME
+#undef CULEBRA_PAIR_NAME

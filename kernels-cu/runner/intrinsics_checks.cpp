@@ -226,6 +226,7 @@ void check_intrinsics(Bench& bench) {
   check_arithmetic_intrinsics(bench);
   check_conversion_intrinsics(bench);
   check_special_intrinsics(bench);
+  check_narrow_intrinsics(bench);
 }
 
 }  // namespace runner

@@ -19,6 +19,7 @@ void check_simd_intrinsics(Bench& bench);
 void check_arithmetic_intrinsics(Bench& bench);
 void check_conversion_intrinsics(Bench& bench);
 void check_special_intrinsics(Bench& bench);
+void check_narrow_intrinsics(Bench& bench);
 
 namespace intrinsics {
 

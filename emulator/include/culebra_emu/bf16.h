@@ -10,12 +10,37 @@ inline __nv_bfloat16 __float2bfloat16_rn(float value);
 inline __nv_bfloat16 __double2bfloat16(double value);
 inline float __bfloat162float(__nv_bfloat16 value);
 
+// The bits alone.
+struct __attribute__((aligned(2))) __nv_bfloat16_raw {
+  unsigned short x;
+};
+
+// What converts from and to integers is in narrow_arithmetic.h.
 struct __attribute__((aligned(2))) __nv_bfloat16 {
   unsigned short __x;
   __nv_bfloat16() = default;
   __nv_bfloat16(float value) { *this = __float2bfloat16_rn(value); }
   __nv_bfloat16(double value) { *this = __double2bfloat16(value); }
+  __nv_bfloat16(short value);
+  __nv_bfloat16(unsigned short value);
+  __nv_bfloat16(int value);
+  __nv_bfloat16(unsigned int value);
+  __nv_bfloat16(long value);
+  __nv_bfloat16(unsigned long value);
+  __nv_bfloat16(long long value);
+  __nv_bfloat16(unsigned long long value);
+  __nv_bfloat16(__nv_bfloat16_raw bits) : __x(bits.x) {}
+  operator __nv_bfloat16_raw() const { return {__x}; }
   operator float() const { return __bfloat162float(*this); }
+  operator short() const;
+  operator unsigned short() const;
+  operator int() const;
+  operator unsigned int() const;
+  operator long() const;
+  operator unsigned long() const;
+  operator long long() const;
+  operator unsigned long long() const;
+  operator bool() const;
 };
 
 struct __attribute__((aligned(4))) __nv_bfloat162 {

@@ -19,6 +19,7 @@
 #ifdef CULEBRA_EMU_NO_TRAP
 #include "culebra_emu/misaligned.h"
 #endif
+#include "culebra_emu/narrow_arithmetic.h"
 #include "culebra_emu/ptx.h"
 #include "culebra_emu/registration.h"
 #include "culebra_emu/shared.h"

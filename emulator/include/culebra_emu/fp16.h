@@ -10,12 +10,37 @@ inline __half __float2half_rn(float value);
 inline __half __double2half(double value);
 inline float __half2float(__half value);
 
+// The bits alone.
+struct __attribute__((aligned(2))) __half_raw {
+  unsigned short x;
+};
+
+// What converts from and to integers is in narrow_arithmetic.h.
 struct __attribute__((aligned(2))) __half {
   unsigned short __x;
   __half() = default;
   __half(float value) { *this = __float2half_rn(value); }
   __half(double value) { *this = __double2half(value); }
+  __half(short value);
+  __half(unsigned short value);
+  __half(int value);
+  __half(unsigned int value);
+  __half(long value);
+  __half(unsigned long value);
+  __half(long long value);
+  __half(unsigned long long value);
+  __half(__half_raw bits) : __x(bits.x) {}
+  operator __half_raw() const { return {__x}; }
   operator float() const { return __half2float(*this); }
+  operator short() const;
+  operator unsigned short() const;
+  operator int() const;
+  operator unsigned int() const;
+  operator long() const;
+  operator unsigned long() const;
+  operator long long() const;
+  operator unsigned long long() const;
+  operator bool() const;
 };
 
 struct __attribute__((aligned(4))) __half2 {

@@ -10,6 +10,7 @@
 #include "culebra_emu/fp16.h"
 #include "culebra_emu/fp8.h"
 #include "culebra_emu/math.h"
+#include "culebra_emu/narrow_arithmetic.h"
 
 namespace culebra_emu {
 
@@ -99,23 +100,6 @@ inline std::uint32_t tanh_approx_f16x2(std::uint32_t a) {
 }
 inline std::uint32_t tanh_approx_bf16x2(std::uint32_t a) {
   return for_each_half<Bf16x2>([](float x) { return std::tanh(static_cast<double>(x)); }, a);
-}
-
-// A product is exact in float, and its sum with a third number in double nearly always; the
-// rounding to odd in between keeps the second rounding right also where it is not.
-inline double sum_rounded_to_odd(double a, double b) {
-  const double sum = a + b;
-  const double in_b = sum - a;
-  const double lost = (a - (sum - in_b)) + (b - in_b);
-  if (lost == 0.0 || !std::isfinite(sum)) return sum;
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
-  if ((bits & 1) != 0) return sum;
-  // The exact value lies beside an even number: take the odd neighbour on its side.
-  const bool away = (lost > 0) == (sum > 0);
-  return std::bit_cast<double>(away ? bits + 1 : bits - 1);
-}
-inline double fused(float a, float b, float c) {
-  return sum_rounded_to_odd(static_cast<double>(a) * b, c);
 }
 
 #define CULEBRA_EMU_PACKED(suffix, Pair)                                                           \
