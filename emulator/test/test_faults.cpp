@@ -1,5 +1,8 @@
 // What a wrong kernel does: the launch succeeds, the next synchronization tells, and the device
 // stays failed.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -191,11 +194,60 @@ TEST(stack_overflow_by_one_frame, {}, "stack overflow: a thread has 65536 bytes"
 
 TEST(trap, {}, "__trap() was called") { expect_failure(CUDA_ERROR_LAUNCH_FAILED, "trap", 1); }
 
+TEST(builtin_trap, {},
+     "kernel builtin_trap, block (0,0,0): thread (0,0,0): __builtin_trap() was called") {
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "builtin_trap", 1);
+}
+
+// In the form in which a device writes it.
+TEST(assertion, {},
+     ": void assert_below(unsigned int): block: [0,0,0], thread: [7,0,0] "
+     "Assertion `threadIdx.x < limit` failed.\n") {
+  expect_failure(CUDA_ERROR_ASSERT, "assert_below", 32, 7u);
+}
+
+TEST(assertion_names_the_kernel, {},
+     "failed with 710: kernel assert_below, block (0,0,0): thread (7,0,0): assertion "
+     "`threadIdx.x < limit` failed in ") {
+  expect_failure(CUDA_ERROR_ASSERT, "assert_below", 32, 7u);
+}
+
+TEST(assertions_that_hold) {
+  use_device();
+  RETURNS(0, launch(function(load_test_module(), "assert_below"), 2, 32, 0, nullptr, 32u));
+  RETURNS(0, cuCtxSynchronize());
+}
+
+#if defined(__x86_64__)
+TEST(illegal_instruction, {},
+     "kernel illegal_instruction, block (0,0,0), thread (0,0,0): illegal instruction at 0x") {
+  expect_failure(CUDA_ERROR_ILLEGAL_INSTRUCTION, "illegal_instruction", 1);
+}
+#endif
+
+// Memory that a file once had.
+TEST(access_behind_the_end_of_a_file, {},
+     "kernel store, block (0,0,0), thread (0,0,0): access to 0x") {
+  const int file = memfd_create("test", 0);
+  CHECK_EQ(ftruncate(file, 4096), 0);
+  void* const memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  CHECK_EQ(ftruncate(file, 0), 0);
+  expect_failure(CUDA_ERROR_ILLEGAL_ADDRESS, "store", 1, reinterpret_cast<CUdeviceptr>(memory), 1);
+}
+
 TEST(integer_division_by_zero, {}, "integer division by zero") {
   CUdeviceptr memory = 0;
   use_device();
   RETURNS(0, cuMemAlloc_v2(&memory, 64));
   expect_failure(CUDA_ERROR_LAUNCH_FAILED, "divide", 1, memory, 0);
+}
+
+TEST(integer_division_that_overflows, {}, "or of the least integer by -1") {
+  CUdeviceptr memory = 0;
+  use_device();
+  RETURNS(0, cuMemAlloc_v2(&memory, 64));
+  RETURNS(0, cuMemsetD32_v2(memory, 0x80000000u, 1));
+  expect_failure(CUDA_ERROR_LAUNCH_FAILED, "divide", 1, memory, -1);
 }
 
 TEST(

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <source_location>
+#include <string>
 
 #include "culebra_emu/image.h"
 #include "culebra_emu/vector_types.h"
@@ -72,8 +73,14 @@ inline void __nanosleep(unsigned int) {
   culebra_emu::runtime->yield(&culebra_emu::this_thread(), 1);
 }
 
-[[noreturn]] inline void __trap() {
+namespace culebra_emu {
+
+[[noreturn]] inline void trap(const char* function) {
   constexpr std::uint32_t kLaunchFailed = 719;
-  culebra_emu::runtime->fail(&culebra_emu::this_thread(), kLaunchFailed, "__trap() was called");
+  runtime->fail(&this_thread(), kLaunchFailed, (std::string(function) + " was called").c_str());
   __builtin_unreachable();
 }
+
+}  // namespace culebra_emu
+
+[[noreturn]] inline void __trap() { culebra_emu::trap("__trap()"); }

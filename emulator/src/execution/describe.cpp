@@ -123,6 +123,22 @@ std::string GroupExecutor::describe_timeout() {
   return "not done after " + std::to_string(config().timeout_s) + " s; ";
 }
 
+namespace {
+
+// Whether the instruction is the one that the compiler ends its checks of alignments with. (A
+// kernel's own __builtin_trap() is another: see culebra_emu/assertion.h.)
+bool is_trap(const void* code) {
+#if defined(__x86_64__)
+  static constexpr unsigned char kUd2[] = {0x0F, 0x0B};
+  return std::memcmp(code, kUd2, sizeof kUd2) == 0;
+#else
+  static_cast<void>(code);
+  return true;
+#endif
+}
+
+}  // namespace
+
 Outcome GroupExecutor::describe_fault(const Fault& fault) const {
   const EmulatedThread& thread = running();
   const std::string who = describe_block(*thread.home) + ", " + name_of(thread) + ": ";
@@ -138,10 +154,23 @@ Outcome GroupExecutor::describe_fault(const Fault& fault) const {
   std::snprintf(address, sizeof address, "%p", fault.address);
   switch (fault.signal) {
     case SIGILL:
-      return {CUDA_ERROR_MISALIGNED_ADDRESS, who + "misaligned address"};
+      if (is_trap(fault.address))
+        return {CUDA_ERROR_MISALIGNED_ADDRESS, who + "misaligned address"};
+      return {CUDA_ERROR_ILLEGAL_INSTRUCTION, who + "illegal instruction at " + address};
     case SIGFPE:
-      return {CUDA_ERROR_LAUNCH_FAILED,
-              who + "integer division by zero (a GPU gives an undefined value instead)"};
+      return {
+          CUDA_ERROR_LAUNCH_FAILED,
+          who + (fault.code == FPE_INTDIV
+                     ? "integer division by zero, or of the least integer by -1 (a GPU gives an "
+                       "undefined value instead)"
+                     : "a floating-point exception that somebody has unmasked (a GPU has none)")};
+    case SIGBUS:
+      if (fault.code == BUS_ADRALN) {
+        return {CUDA_ERROR_MISALIGNED_ADDRESS, who + "misaligned address " + address};
+      }
+      return {
+          CUDA_ERROR_ILLEGAL_ADDRESS,
+          who + "access to " + address + ", which the file that is mapped there does not reach"};
     default:
       break;
   }

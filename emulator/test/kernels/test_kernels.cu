@@ -1,4 +1,6 @@
 // Kernels for the emulator's own tests: each shows one behaviour, right or wrong.
+#include <cassert>
+
 #include "culebra_emu/cuda.h"
 
 namespace culebra_test {
@@ -251,10 +253,22 @@ CULEBRA_KERNEL(use_large_frame, 1, out)
 extern "C" __global__ void trap() { __trap(); }
 CULEBRA_KERNEL(trap, 1)
 
+extern "C" __global__ void builtin_trap() { __builtin_trap(); }
+CULEBRA_KERNEL(builtin_trap, 1)
+
+extern "C" __global__ void assert_below(unsigned limit) { assert(threadIdx.x < limit); }
+CULEBRA_KERNEL(assert_below, 64, limit)
+
+#if defined(__x86_64__)
+// An instruction that no processor has.
+extern "C" __global__ void illegal_instruction() { asm volatile(".byte 0x0f, 0xff, 0xc0"); }
+CULEBRA_KERNEL(illegal_instruction, 1)
+#endif
+
 // What sanitizers report is what this is for.
 extern "C" __global__ __attribute__((no_sanitize("integer-divide-by-zero"))) void divide(int* out,
                                                                                          int by) {
-  *out = 7 / by;
+  *out = *out / by;
 }
 CULEBRA_KERNEL(divide, 1, out, by)
 
