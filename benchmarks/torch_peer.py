@@ -79,7 +79,43 @@ class Reduction:
         return ((value - truth).abs() / magnitudes).max().item(), got.numel()
 
 
-OPERATIONS = {"softmax": Softmax, "sum": Reduction, "max": Reduction, "mean": Reduction}
+class TopK:
+    """The softmax of rows, then its K largest: what a program calls."""
+
+    def __init__(self, torch, request):
+        self.torch = torch
+        self.k = request["k"]
+
+    def output(self, x):
+        shape = (x.shape[0], self.k)
+        return (
+            self.torch.empty(shape, device=x.device, dtype=x.dtype),
+            self.torch.empty(shape, device=x.device, dtype=self.torch.int64),
+        )
+
+    def run(self, x, out):
+        self.torch.topk(self.torch.softmax(x, -1), self.k, -1, out=out)
+
+    def error(self, x, out, rows):
+        """Each probability, and that of the element in its place, beyond what rounding hides."""
+        actual, places = out[0][rows].double(), out[1][rows]
+        truth = self.torch.softmax(x[rows].double(), -1)
+        expected = truth.topk(self.k, -1)[0]
+        value = ((actual - expected).abs() / expected).max().item()
+        there = ((truth.gather(-1, places) - expected).abs() / expected).max().item()
+        ordered = places.sort(-1)[0]
+        if bool((ordered[:, 1:] == ordered[:, :-1]).any()):
+            return math.inf, actual.numel()
+        # finfo's eps is two roundings.
+        return max(value, there - self.torch.finfo(x.dtype).eps), actual.numel()
+
+
+OPERATIONS = {"topk": TopK, "softmax": Softmax, "sum": Reduction, "max": Reduction, "mean": Reduction}
+
+
+def poison(out):
+    """What no result is: places are not negative."""
+    return math.nan if out.is_floating_point() else -1
 
 
 class Peer:
@@ -128,15 +164,20 @@ class Peer:
         torch.cuda.synchronize()
         return begin.elapsed_time(end) * 1e3 / repeats
 
+    def tensors(self):
+        """Of all outputs: one has several, if its operation has several results."""
+        for out in self.outputs:
+            yield from out if isinstance(out, tuple) else (out,)
+
     def take(self, request):
         self.next = 0
-        for out in self.outputs:
-            out.fill_(math.nan)
+        for out in self.tensors():
+            out.fill_(poison(out))
         micros = self.measure(self.repeats)
         if not request.get("prove"):
             return {"us": micros}
-        if any(bool(out.isnan().any()) for out in self.outputs):
-            return {"failed": "NaN is left where the timed calls had to write"}
+        if any(bool((out.isnan() if out.is_floating_point() else out == poison(out)).any()) for out in self.tensors()):
+            return {"failed": "poison is left where the timed calls had to write"}
         error, elements = self.operation.error(self.inputs[-1], self.outputs[-1], self.rows)
         if not math.isfinite(error):  # nor is it in JSON
             return {"failed": "its error is %s" % error}

@@ -1,5 +1,6 @@
 package dev.culebra.benchmarks.kernels;
 
+import static dev.culebra.ElementType.F32;
 import static dev.culebra.ElementType.I32;
 
 import dev.culebra.Context;
@@ -43,8 +44,22 @@ final class DeviceData {
     launch.launch(stream);
   }
 
-  /** How many elements are NaN. Waits for the stream. */
-  long countNan(DeviceRange<?> range) {
+  /** Fills memory with what no result is: NaN, or -1 where results are places. */
+  static void poison(DeviceRange<?> range, Stream stream) {
+    if (range.type() == I32) {
+      range.fill(-1, stream);
+    } else {
+      range.fill(Double.NaN, stream);
+    }
+  }
+
+  /** How many elements are poison. Waits for the stream. */
+  long countPoison(DeviceRange<?> range) {
+    // As a float, -1 is NaN, and no place below 2^31 - 2^23 is.
+    return range.type() == I32 ? countNan(range.as(F32)) : countNan(range);
+  }
+
+  private long countNan(DeviceRange<?> range) {
     try (DeviceBuffer<?> count = context.allocate(I32, 1, stream)) {
       count.zero(stream);
       PreparedLaunch launch = prepare("culebra_ceilings_count_nan_" + range.type().symbol());

@@ -14,7 +14,12 @@ public final class KernelSection implements Section {
   public static final String NAME = "kernels";
 
   private static final List<Operation> OPERATIONS =
-      List.of(new SoftmaxOperation(), new ReductionOperation(), new SoftmaxSweep());
+      List.of(
+          new SoftmaxOperation(),
+          new TopKOperation(),
+          new ReductionOperation(),
+          new SoftmaxSweep(),
+          new TopKSweep());
 
   private final String python;
 
@@ -32,7 +37,7 @@ public final class KernelSection implements Section {
 
   @Override
   public double usualSeconds() {
-    return 120;
+    return 150;
   }
 
   @Override

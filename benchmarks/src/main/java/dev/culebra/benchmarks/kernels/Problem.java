@@ -4,6 +4,7 @@ import dev.culebra.Context;
 import dev.culebra.Stream;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * One thing to compute, and those who can.
@@ -35,8 +36,12 @@ record Problem(
     double allowedError,
     Map<String, Object> peer) {
 
-  /** One of ours. */
-  record Implementation(String who, String kernel, Opener opener) {}
+  /**
+   * One of ours.
+   *
+   * @param kernel the symbol that it launches there
+   */
+  record Implementation(String who, Function<Context, String> kernel, Opener opener) {}
 
   /** Makes the call, once a problem, so that what is prepared once is not timed. */
   @FunctionalInterface

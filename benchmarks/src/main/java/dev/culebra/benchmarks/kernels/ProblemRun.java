@@ -134,7 +134,7 @@ final class ProblemRun {
     Turns turns = new Turns(implementation.who());
     try {
       turns.call = Optional.of(implementation.opener().open(context));
-      turns.details.put("kernel", implementation.kernel());
+      turns.details.put("kernel", implementation.kernel().apply(context));
       turns.repeats = repeats(turns);
       return Optional.of(turns);
     } catch (RuntimeException e) {

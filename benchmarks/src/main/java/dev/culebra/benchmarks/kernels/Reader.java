@@ -1,10 +1,13 @@
 package dev.culebra.benchmarks.kernels;
 
+import dev.culebra.ElementType;
 import dev.culebra.TensorView;
 import dev.culebra.testkit.StorageType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
@@ -103,6 +106,9 @@ final class Reader {
   }
 
   private static double[] read(TensorView<?> view, long from, int count) {
+    if (view.type() == ElementType.I32) {
+      return places(view, from, count);
+    }
     StorageType type = TensorSpec.storage(view.type());
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment bytes = arena.allocate((long) count * type.bytes(), 8);
@@ -112,6 +118,16 @@ final class Reader {
         elements[i] = type.get(bytes, i);
       }
       return elements;
+    }
+  }
+
+  private static double[] places(TensorView<?> view, long from, int count) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment bytes = arena.allocate(ValueLayout.JAVA_INT, count);
+      view.range().view(from, from + count).copyTo(bytes);
+      return IntStream.range(0, count)
+          .mapToDouble(i -> bytes.getAtIndex(ValueLayout.JAVA_INT, i))
+          .toArray();
     }
   }
 }

@@ -71,7 +71,8 @@ final class ReductionOperation implements Operation {
         List.of(
             new Implementation(
                 "Culebra",
-                "culebra_reduce_%s_%s".formatted(op == Op.MAX ? "max" : "sum", type.symbol()),
+                context ->
+                    "culebra_reduce_%s_%s".formatted(op == Op.MAX ? "max" : "sum", type.symbol()),
                 context -> open(context, op, all))),
         reader -> all ? judgeAll(reader, op, length) : judgeRows(reader, op, rows, length),
         allowed(op),

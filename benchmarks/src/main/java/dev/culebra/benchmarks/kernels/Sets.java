@@ -121,15 +121,13 @@ final class Sets implements AutoCloseable {
         sets.get(set), values, set, problem.inputs().stream().map(Sets::stride).toList());
   }
 
-  /** Puts NaN wherever an output will be. */
+  /** Puts poison wherever an output will be. */
   void poison() {
-    for (DeviceBuffer<?> buffer : outputs) {
-      buffer.fill(Double.NaN, stream);
-    }
+    outputs.forEach(buffer -> DeviceData.poison(buffer, stream));
   }
 
   /**
-   * That the outputs of the sets that were used have no NaN left, and those beside them have
+   * That the outputs of the sets that were used have no poison left, and what is beside them has
    * nothing else.
    *
    * @throws IllegalStateException if something was not written, or something else was
@@ -137,11 +135,11 @@ final class Sets implements AutoCloseable {
   void requireWritten(DeviceData data, int used) {
     for (int i = 0; i < outputs.size(); i++) {
       TensorSpec spec = problem.outputs().get(i);
-      long left = data.countNan(outputs.get(i));
+      long left = data.countPoison(outputs.get(i));
       long expected = count * stride(spec) - used * spec.elements();
       if (left != expected) {
         throw new IllegalStateException(
-            "of %d elements of output %d that the timed launches had to write, %d are still NaN"
+            "of %d elements of output %d that the timed launches had to write, %d are still poison"
                 .formatted(used * spec.elements(), i, left - expected));
       }
     }

@@ -63,7 +63,7 @@ final class SoftmaxProblem {
             + type.symbol();
     return new Implementation(
         "Culebra " + algorithm.name().toLowerCase(Locale.ROOT),
-        kernel,
+        context -> kernel,
         context -> open(context, type, algorithm, log));
   }
 
@@ -99,7 +99,7 @@ final class SoftmaxProblem {
    * a difference of up to 16, rounded to fp32, is off by up to 16 half-ulps, and so are the terms
    * of the sum. Double precision accumulates in double.
    */
-  private static double allowed(StorageType storage) {
+  static double allowed(StorageType storage) {
     StorageType accumulator = storage == StorageType.F64 ? storage : StorageType.F32;
     return storage.unitRoundoff() + 64 * accumulator.unitRoundoff();
   }

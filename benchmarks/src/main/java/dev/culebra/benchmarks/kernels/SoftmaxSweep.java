@@ -20,11 +20,19 @@ final class SoftmaxSweep implements Operation {
   @Override
   public List<Problem> problems(Extent extent) {
     List<Problem> problems = new ArrayList<>();
-    for (long batch : extent == Extent.TINY ? List.of(40L, 10L) : BATCHES) {
-      for (long length : extent == Extent.TINY ? LENGTHS.subList(0, 3) : LENGTHS) {
+    for (long batch : batches(extent)) {
+      for (long length : lengths(extent)) {
         problems.add(SoftmaxProblem.of(F32, batch, length, false));
       }
     }
     return problems;
+  }
+
+  static List<Long> batches(Extent extent) {
+    return extent == Extent.TINY ? List.of(40L, 10L) : BATCHES;
+  }
+
+  static List<Long> lengths(Extent extent) {
+    return extent == Extent.TINY ? LENGTHS.subList(0, 3) : LENGTHS;
   }
 }

@@ -16,6 +16,7 @@ import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.bindings.DriverProbe;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -47,10 +48,17 @@ class KernelSectionTest {
     for (Result result : read.of(KernelSection.NAME)) {
       assertTrue(result.number("checked_elements").orElse(0.0) > 0, result.key().toString());
       assertEquals(result.samples().length, result.number("turns").orElse(0.0));
+      boolean isCopy = result.key().who().equals(ProblemRun.COPY);
+      assertEquals(!isCopy, result.text("kernel").orElse("").startsWith("culebra_"));
     }
-    assertTrue(
-        read.find(new Result.Key(KernelSection.NAME, "softmax f32 37 x 1000", "Culebra safe"))
-            .isPresent());
+    for (Result.Key key :
+        List.of(
+            new Result.Key(KernelSection.NAME, "softmax f32 37 x 1000", "Culebra safe"),
+            new Result.Key(
+                KernelSection.NAME, "softmax + top-5 bf16 37 x 1000", "Culebra safe unfused"),
+            new Result.Key(KernelSection.NAME, "softmax + top-5 f32 10 x 100", "Culebra fused"))) {
+      assertTrue(read.find(key).isPresent(), key.toString());
+    }
   }
 
   /** Whatever is wrong with a contender, it gets a reason and no time. */
@@ -83,9 +91,9 @@ class KernelSectionTest {
               .copyFromAsync(in.view(0, most), stream);
         });
 
-    assertReason(session, "launches nothing", "still NaN");
+    assertReason(session, "launches nothing", "still poison");
     assertReason(session, "writes zeros", "wrong");
-    assertReason(session, "leaves the last element", "2 are still NaN");
+    assertReason(session, "leaves the last element", "2 are still poison");
     Result right =
         session
             .results()
@@ -117,7 +125,7 @@ class KernelSectionTest {
             2 * tensor.bytes(),
             0,
             Ceilings.COPY,
-            List.of(new Problem.Implementation("Culebra", "none", context -> call)),
+            List.of(new Problem.Implementation("Culebra", context -> "none", context -> call)),
             reader ->
                 RowCheck.judge(
                     reader,
@@ -163,9 +171,27 @@ class KernelSectionTest {
         different += single[i] != single[0] ? 1 : 0;
       }
       assertTrue(different > 990);
-      assertEquals(0, data.countNan(f32));
+      assertEquals(0, data.countPoison(f32));
       f32.view(3, 5).fill(Double.NaN, stream);
-      assertEquals(2, data.countNan(f32));
+      assertEquals(2, data.countPoison(f32));
+    }
+  }
+
+  /** Places that are not the largest, or the same twice, are wrong whatever stands beside them. */
+  @Test
+  void topKIsJudgedByItsPlacesToo() {
+    double[] truth = {0.1, 0.4, 0.2, 0.3};
+    double[] right = {0.4, 0.3};
+    assertEquals(0, TopKProblem.error(right, new double[] {1, 3}, truth, 0));
+    assertEquals(0.5, TopKProblem.error(right, new double[] {2, 3}, truth, 0), 1e-9);
+    assertEquals(
+        0.25, TopKProblem.error(new double[] {0.5, 0.3}, new double[] {1, 3}, truth, 0), 1e-9);
+    assertEquals(0.4, TopKProblem.error(right, new double[] {2, 3}, truth, 0.1), 1e-9);
+    for (double[] places : new double[][] {{1, 1}, {1, -1}, {1, 4}, {1, Double.NaN}}) {
+      assertEquals(
+          Double.POSITIVE_INFINITY,
+          TopKProblem.error(right, places, truth, 0),
+          () -> Arrays.toString(places));
     }
   }
 }
