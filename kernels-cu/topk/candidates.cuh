@@ -12,15 +12,16 @@
 
 namespace culebra {
 
-// Up to this many keys each finds its place by counting those above it, which needs one barrier;
-// more are sorted.
+// A buffer of up to this many keys is ranked: each key finds its place by counting those above it,
+// which needs one barrier. In a larger one the K-th largest is found digit by digit.
 inline constexpr int kMostRanked = 256;
 
 template <int kCapacity>
 struct CandidateStorage {
   static constexpr bool kRanked = kCapacity <= kMostRanked;
-  // Ranking writes from one half to the other; sorting works in place.
+  // Ranking writes from one half to the other; selecting works in place.
   static constexpr int kKeys = kRanked ? 2 * kCapacity : kCapacity;
+  static constexpr int kDigits = kRanked ? 1 : 256;
   // Fewer than twice K, see bound_of.
   static constexpr int kMostGroups = kCapacity / 2;
 
@@ -28,6 +29,12 @@ struct CandidateStorage {
   uint32_t groups[kMostGroups];
   uint32_t bound;
   uint32_t counts[2];
+
+  // Of a selection: how many keys have each digit, and the digit of the K-th largest.
+  uint32_t digits[kDigits];
+  uint32_t digit;
+  uint32_t above;   // keys of larger digits
+  uint32_t within;  // keys of that digit
 };
 
 // A thread's view of the candidates; all of a block hold the same. Members marked "together" are
@@ -65,40 +72,25 @@ class Candidates {
       const bool crowded = append(wanted, key_at);
       // Waits until all have appended.
       if (!__syncthreads_or(crowded)) return;
-      keep_largest();
+      thin_out();
       // Something may have found no place: it gets a second chance, if it is still good enough.
       if (!__syncthreads_or(wanted != 0)) return;
       raise_threshold(bound());
     }
   }
 
-  // Keeps the K largest, sorted, and raises the threshold to the K-th. Nobody appends before all
-  // have returned. Together.
-  __device__ __forceinline__ void keep_largest() {
-    const uint32_t stored = storage_.counts[side_];
-    const uint32_t count = stored < kCapacity ? stored : kCapacity;
+  // Leaves the K largest, sorted. Together.
+  __device__ __forceinline__ void finish() {
+    const uint32_t count = stored();
     if constexpr (Storage::kRanked) {
-      Key* const sorted = storage_.keys + (side_ == 0 ? kCapacity : 0);
-      for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-        const Key key = keys_[i];
-        uint32_t rank = 0;
-        for (uint32_t j = 0; j < count; ++j) rank += keys_[j] > key ? 1 : 0;
-        if (rank < k_) sorted[rank] = key;
-      }
-      keys_ = sorted;
+      rank(count);
     } else {
-      sort(count);
+      kept_ = select(count, k_);
+      sort(kept_);
     }
-    side_ ^= 1;
-    // The other count: slow threads may not have read this one yet.
-    if (threadIdx.x == 0) storage_.counts[side_] = count < k_ ? count : k_;
-    // Waits for the sorted keys and the count.
-    __syncthreads();
-    kept_ = count < k_ ? count : k_;
-    if (count >= k_) raise_threshold(keys_[k_ - 1]);
   }
 
-  // After keep_largest: the i-th largest key, i < K; 0 if there were no more than i.
+  // After finish: the i-th largest key, i < K; 0 if there were no more than i.
   __device__ __forceinline__ Key at(uint32_t i) const { return i < kept_ ? keys_[i] : 0; }
 
   // Each thread brings the largest (ordered) of some elements of the row, its own alone, or -inf if
@@ -134,6 +126,8 @@ class Candidates {
   }
 
  private:
+  static constexpr int kDigitBits = 8;
+
   // From here on a selection pays: it takes what K more candidates cost.
   static __device__ __forceinline__ uint32_t crowd(uint32_t k) {
     const uint32_t count = 2 * k + 8;
@@ -155,6 +149,110 @@ class Candidates {
       keys_[place] = key;
     }
     return crowded;
+  }
+
+  __device__ __forceinline__ uint32_t stored() const {
+    const uint32_t count = storage_.counts[side_];
+    return count < kCapacity ? count : kCapacity;
+  }
+
+  // Leaves the K largest, and in a large buffer perhaps a few more; raises the threshold. Nobody
+  // appends before all have returned. Together.
+  __device__ __forceinline__ void thin_out() {
+    if constexpr (Storage::kRanked) {
+      rank(stored());
+    } else {
+      select(stored(), k_ + k_ / 4);
+    }
+  }
+
+  // Leaves the K largest of `count` keys, sorted.
+  __device__ __forceinline__ void rank(uint32_t count) {
+    Key* const sorted = storage_.keys + (side_ == 0 ? kCapacity : 0);
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const Key key = keys_[i];
+      uint32_t rank = 0;
+      for (uint32_t j = 0; j < count; ++j) rank += keys_[j] > key ? 1 : 0;
+      if (rank < k_) sorted[rank] = key;
+    }
+    keys_ = sorted;
+    kept_ = count < k_ ? count : k_;
+    side_ ^= 1;
+    // The other count: slow threads may not have read this one yet.
+    if (threadIdx.x == 0) storage_.counts[side_] = kept_;
+    // Waits for the sorted keys and the count.
+    __syncthreads();
+    if (count >= k_) raise_threshold(keys_[k_ - 1]);
+  }
+
+  // Leaves the K largest of `count` keys and at most `most`, in any order; returns how many.
+  __device__ __forceinline__ uint32_t select(uint32_t count, uint32_t most) {
+    // Of the keys that begin with `prefix`, some are among the K largest; `kept` are not below it.
+    Key prefix = 0;
+    uint32_t above = 0;
+    uint32_t kept = count;
+    int shift = 64;
+    while (kept > most) {
+      shift -= kDigitBits;
+      for (uint32_t i = threadIdx.x; i < Storage::kDigits; i += blockDim.x) storage_.digits[i] = 0;
+      // Waits for the zeros.
+      __syncthreads();
+      for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+        const Key key = keys_[i];
+        // (A shift by 64 has no meaning.)
+        if ((key >> shift >> kDigitBits) == prefix) {
+          atomicAdd(&storage_.digits[key >> shift & (Storage::kDigits - 1)], 1u);
+        }
+      }
+      // Waits until all keys are counted.
+      __syncthreads();
+      if (threadIdx.x < kWarpSize) find_digit(k_ - above);
+      // Waits for the digit.
+      __syncthreads();
+      prefix = prefix << kDigitBits | storage_.digit;
+      above += storage_.above;
+      kept = above + storage_.within;
+    }
+    if (kept < count) keep(shift < 64 ? prefix << shift : 0, count);
+    return kept;
+  }
+
+  // Which digit the `rank`-th largest of the counted keys has. The lanes of one warp call together;
+  // the first has the largest digits.
+  __device__ __forceinline__ void find_digit(uint32_t rank) {
+    constexpr uint32_t kLaneDigits = Storage::kDigits / kWarpSize;
+    const uint32_t highest = Storage::kDigits - 1 - threadIdx.x * kLaneDigits;
+    uint32_t mine = 0;
+    for (uint32_t i = 0; i < kLaneDigits; ++i) mine += storage_.digits[highest - i];
+    uint32_t upto = mine;
+    for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
+      const uint32_t lower = __shfl_up_sync(0xffffffffu, upto, distance);
+      if (threadIdx.x >= distance) upto += lower;
+    }
+    uint32_t above = upto - mine;
+    if (above >= rank || upto < rank) return;
+    uint32_t digit = highest;
+    while (above + storage_.digits[digit] < rank) above += storage_.digits[digit--];
+    storage_.digit = digit;
+    storage_.above = above;
+    storage_.within = storage_.digits[digit];
+  }
+
+  // Leaves the keys that are not below `floor`, which is one that K are not below.
+  __device__ __forceinline__ void keep(Key floor, uint32_t count) {
+    side_ ^= 1;
+    if (threadIdx.x == 0) storage_.counts[side_] = 0;
+    // As many are read as may be written to, and then written: no place is overwritten unread.
+    for (uint32_t start = 0; start < count; start += blockDim.x) {
+      const uint32_t i = start + threadIdx.x;
+      const Key key = i < count ? keys_[i] : 0;
+      // Waits until all have read (and, the first time, until the count is 0).
+      __syncthreads();
+      if (key >= floor) keys_[atomicAdd(&storage_.counts[side_], 1u)] = key;
+    }
+    // Waits for all that was kept.
+    __syncthreads();
+    raise_threshold(floor - 1);
   }
 
   // A bitonic sort, descending, of the power of two that `count` needs.
@@ -179,6 +277,8 @@ class Candidates {
         }
       }
     }
+    // Waits for the last step.
+    __syncthreads();
   }
 
   Storage& storage_;

@@ -153,7 +153,7 @@ __device__ __forceinline__ void scan(const Piece<T>& piece, bool with_softmax,
     };
     candidates.offer(wanted, key_at, bound);
   }
-  candidates.keep_largest();
+  candidates.finish();
 }
 
 template <class T, int kPacks, int kCapacity>
@@ -219,7 +219,7 @@ __device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
           key > candidates.threshold() ? 1 : 0, [&](int) { return key; },
           [&] { return candidates.threshold(); });
     }
-    candidates.keep_largest();
+    candidates.finish();
 
     State state = State::empty();
     if (params.content != kTopKElements) {
