@@ -1,9 +1,9 @@
 // The K largest keys of a stream that the threads of a block see in any order.
 //
 // A threshold is kept below which no key can be among the K largest. Keys above it are appended to
-// a buffer in shared memory; when that has filled up, all threads meet, the K largest are kept, and
-// the K-th of them is the new threshold. Keys are all different, so what comes out does not depend
-// on the order in which threads append.
+// a buffer in shared memory. When that has become full enough, all threads meet: the K largest are
+// kept, and the K-th of them is the new threshold. Keys are all different, so what comes out does
+// not depend on the order in which threads append, nor on how far each has come when they meet.
 #pragma once
 
 #include "culebra/platform.cuh"
@@ -29,6 +29,7 @@ struct CandidateStorage {
   uint32_t groups[kMostGroups];
   uint32_t bound;
   uint32_t counts[2];
+  uint32_t crowded;  // 1: everybody is to come to the next meeting
 
   // Of a selection: how many keys have each digit, and the digit of the K-th largest.
   uint32_t digits[kDigits];
@@ -52,7 +53,10 @@ class Candidates {
   // Forgets all keys. Together.
   __device__ __forceinline__ void begin() {
     threshold_ = 0;
-    if (threadIdx.x == 0) storage_.counts[side_] = 0;
+    if (threadIdx.x == 0) {
+      storage_.counts[side_] = 0;
+      storage_.crowded = 0;
+    }
     // Waits until all have read the keys of before, and the count is 0 for all.
     __syncthreads();
   }
@@ -63,20 +67,37 @@ class Candidates {
     if (bound > threshold_) threshold_ = bound;
   }
 
-  // Takes those of the keys key_at(i), for each bit i of `wanted`, that are above the threshold.
-  // bound() is called together and gives a key that at least K keys of the row are above, or 0.
-  // Together.
-  template <class KeyAt, class Bound>
-  __device__ __forceinline__ void offer(uint32_t wanted, KeyAt key_at, Bound bound) {
-    for (;;) {
-      const bool crowded = append(wanted, key_at);
-      // Waits until all have appended.
-      if (!__syncthreads_or(crowded)) return;
-      thin_out();
-      // Something may have found no place: it gets a second chance, if it is still good enough.
-      if (!__syncthreads_or(wanted != 0)) return;
-      raise_threshold(bound());
+  // Appends those of the keys key_at(i), for each bit i of `wanted`, that are above the threshold.
+  // What finds no place stays in `wanted`, to be tried again after the next meeting. Few threads
+  // have something to append, so the keys are made one by one.
+  template <class KeyAt>
+  __device__ __forceinline__ void append(uint32_t& wanted, KeyAt key_at) {
+#pragma unroll 1
+    for (; wanted != 0; wanted &= wanted - 1) {
+      const Key key = key_at(__ffs(static_cast<int>(wanted)) - 1);
+      if (key <= threshold_) continue;
+      const uint32_t place = atomicAdd(&storage_.counts[side_], 1u);
+      if (place + 1 >= crowd_) call_meeting();
+      if (place >= kCapacity) break;
+      keys_[place] = key;
     }
+  }
+
+  // Whether somebody waits for the others, who should come soon.
+  __device__ __forceinline__ bool meeting_called() const {
+    return *static_cast<volatile const uint32_t*>(&storage_.crowded) != 0;
+  }
+
+  // Where all threads wait for each other: those that answered a call, and those that have nothing
+  // more to append, each of which comes to every meeting until all have nothing more. Returns
+  // whether somebody has: then there is room now, and the threshold is higher. Together.
+  __device__ __forceinline__ bool meet(bool has_more) {
+    // Waits until all have appended.
+    if (!__syncthreads_or(has_more)) return false;
+    // All have seen the call; thin_out has a barrier before anybody looks again.
+    if (threadIdx.x == 0) storage_.crowded = 0;
+    thin_out();
+    return true;
   }
 
   // Leaves the K largest, sorted. Together.
@@ -134,21 +155,8 @@ class Candidates {
     return count < kCapacity ? count : kCapacity;
   }
 
-  // Appends while there is room, and leaves the rest in `wanted`. Whether there are enough for a
-  // selection. Few threads have something to append, so the keys are made one by one.
-  template <class KeyAt>
-  __device__ __forceinline__ bool append(uint32_t& wanted, KeyAt key_at) {
-    bool crowded = false;
-#pragma unroll 1
-    for (; wanted != 0; wanted &= wanted - 1) {
-      const Key key = key_at(__ffs(static_cast<int>(wanted)) - 1);
-      if (key <= threshold_) continue;
-      const uint32_t place = atomicAdd(&storage_.counts[side_], 1u);
-      crowded |= place + 1 >= crowd_;
-      if (place >= kCapacity) break;
-      keys_[place] = key;
-    }
-    return crowded;
+  __device__ __forceinline__ void call_meeting() {
+    *static_cast<volatile uint32_t*>(&storage_.crowded) = 1;
   }
 
   __device__ __forceinline__ uint32_t stored() const {

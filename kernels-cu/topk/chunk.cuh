@@ -74,6 +74,8 @@ class Chunk {
   static constexpr int kWords = kPacks * kPackWords;
   static constexpr int kWordSize = static_cast<int>(sizeof(uint32_t) / sizeof(T));
 
+  static_assert((kWords & (kWords - 1)) == 0, "value_at halves");
+
  public:
   static constexpr int kElements = kWords * kWordSize;
 
@@ -102,14 +104,28 @@ class Chunk {
   }
 
   // The place of element i in the piece; the lowest of all for i = 0.
-  __device__ __forceinline__ uint32_t offset(int i) const {
-    return first_ + static_cast<uint32_t>(i / kPackSize<T>) * blockDim.x * kPackSize<T> +
+  __device__ __forceinline__ uint32_t offset(int i) const { return place(first_, i); }
+
+  // The same for a chunk whose first element is at `first`.
+  static __device__ __forceinline__ uint32_t place(uint32_t first, int i) {
+    return first + static_cast<uint32_t>(i / kPackSize<T>) * blockDim.x * kPackSize<T> +
            static_cast<uint32_t>(i % kPackSize<T>);
   }
 
   // i is known when the code is compiled.
   __device__ __forceinline__ float value(int i) const {
     return Word<T>::value(words_[i / kWordSize], i % kWordSize);
+  }
+
+  // The same for any i, for what is wanted rarely: an array cannot be indexed in registers, but it
+  // can be halved until one word is left, with an instruction a word.
+  __device__ __forceinline__ float value_at(uint32_t i) const {
+    uint32_t words[kWords];
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) words[w] = words_[w];
+    halve<kWords / 2>(words, i / kWordSize);
+    const float even = Word<T>::value(words[0], 0);
+    return kWordSize == 1 || i % 2 == 0 ? even : Word<T>::value(words[0], kWordSize - 1);
   }
 
   // NaN if there is one.
@@ -140,6 +156,15 @@ class Chunk {
       if (at < piece.length) elements[i] = piece.elements[at];
     }
     memcpy(&words_[p * kPackWords], elements, kPackBytes);
+  }
+
+  // Moves the wanted one of 2 * kHalf words to the front.
+  template <int kHalf>
+  static __device__ __forceinline__ void halve(uint32_t (&words)[kWords], uint32_t wanted) {
+    const uint32_t upper = (wanted & kHalf) != 0 ? 0xffffffffu : 0u;
+#pragma unroll
+    for (int w = 0; w < kHalf; ++w) words[w] ^= (words[w] ^ words[w + kHalf]) & upper;
+    if constexpr (kHalf > 1) halve<kHalf / 2>(words, wanted);
   }
 
   uint32_t first_;

@@ -120,38 +120,54 @@ __device__ __forceinline__ void write_row(const Params& params, int64_t row,
 }
 
 // The best of one piece of a row into `candidates`, and the calling thread's statistics of it. All
-// threads of the block call together.
+// threads of the block call together; in between each warp goes at its own pace.
 template <class T, int kPacks, class Candidates>
 __device__ __forceinline__ void scan(const Piece<T>& piece, bool with_softmax,
                                      Candidates& candidates, Statistics<T>& statistics) {
   using Chunk = Chunk<T, kPacks>;
   const bool aligned = is_pack_aligned(piece.elements);
   const uint32_t round = blockDim.x * Chunk::kElements;
+  uint32_t start = 0;    // of the next round
+  uint32_t first = 0;    // place of the last chunk's first element
+  uint32_t largest = 0;  // of the last chunk, ordered
+  uint32_t wanted = 0;   // elements of the last chunk that are still to be appended
   candidates.begin();
-  for (uint32_t start = 0; start < piece.length; start += round) {
-    const Chunk chunk(piece, start, aligned);
-    const float largest = chunk.largest();
-    if (with_softmax) statistics.add(chunk, largest);
+  for (;;) {
+    // All lanes of a warp leave the loop together.
+    while (start < piece.length &&
+           !__any_sync(0xffffffffu, wanted != 0 || candidates.meeting_called())) {
+      const Chunk chunk(piece, start, aligned);
+      const float most = chunk.largest();
+      if (with_softmax) statistics.add(chunk, most);
+      first = chunk.offset(0);
+      largest = to_ordered(most);
+      // The first threshold. (No meeting can have been called before it.)
+      if (start == 0) candidates.raise_threshold(candidates.bound_of(largest));
+      start += round;
 
-    const uint32_t first = chunk.offset(0);
-    const auto bound = [&] { return candidates.bound_of(to_ordered(largest)); };
-    if (start == 0) candidates.raise_threshold(bound());
-
-    // Marks what may be above the threshold, also NaN.
-    uint32_t wanted = 0;
-    const float least = least_above(candidates.threshold(), piece.index + first);
-    if (!(largest < least)) {
+      // Marks what may be above the threshold, also NaN.
+      const float least = least_above(candidates.threshold(), piece.index + first);
+      if (most < least) continue;
 #pragma unroll
       for (int i = 0; i < Chunk::kElements; ++i) {
         if (!(chunk.value(i) < least)) wanted |= 1u << i;
       }
+      candidates.append(wanted, [&](int i) -> Key {
+        const uint32_t at = chunk.offset(i);
+        return at < piece.length ? make_key(chunk.value_at(i), piece.index + at) : 0;
+      });
     }
-    // The few that are wanted are read again: their keys would take more registers than the chunk.
-    const auto key_at = [&](int i) -> Key {
-      const uint32_t at = chunk.offset(i);
-      return at < piece.length ? make_key(piece.value(at), piece.index + at) : 0;
-    };
-    candidates.offer(wanted, key_at, bound);
+
+    if (!candidates.meet(start < piece.length || wanted != 0)) break;
+    // Where many are wanted, as in a row that ascends, the last chunks say how high the bar is.
+    if (__syncthreads_or(wanted != 0)) {
+      candidates.raise_threshold(candidates.bound_of(largest));
+      // Read again: nobody keeps the chunk for this rare case.
+      candidates.append(wanted, [&](int i) -> Key {
+        const uint32_t at = Chunk::place(first, i);
+        return at < piece.length ? make_key(piece.value(at), piece.index + at) : 0;
+      });
+    }
   }
   candidates.finish();
 }
@@ -215,9 +231,10 @@ __device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
     for (int64_t start = 0; start < count; start += blockDim.x) {
       const int64_t i = start + threadIdx.x;
       const Key key = i < count ? keys[i] : 0;
-      candidates.offer(
-          key > candidates.threshold() ? 1 : 0, [&](int) { return key; },
-          [&] { return candidates.threshold(); });
+      uint32_t wanted = key > candidates.threshold() ? 1 : 0;
+      do {
+        candidates.append(wanted, [&](int) { return key; });
+      } while (candidates.meet(wanted != 0 || candidates.meeting_called()));
     }
     candidates.finish();
 
