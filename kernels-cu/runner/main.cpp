@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
     if (wanted("softmax", true)) runner::check_softmax(bench);
     if (wanted("softmax_fused", true)) runner::check_softmax_fused(bench);
     if (wanted("softmax_split", true)) runner::check_softmax_split(bench);
+    if (wanted("softmax_backward", true)) runner::check_softmax_backward(bench);
     if (wanted("topk", true)) runner::check_topk(bench);
     std::printf("kernel runner: %ld passed, %ld failed\n", bench.passed(), bench.failed());
     return bench.failed() == 0 ? 0 : 1;

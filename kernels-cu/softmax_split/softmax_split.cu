@@ -16,6 +16,7 @@
 #include "culebra/online.cuh"
 #include "culebra/params.h"
 #include "culebra/resident_row.cuh"
+#include "culebra/row_piece.cuh"
 #include "culebra/softmax_weight.cuh"
 #include "culebra/team.cuh"
 #include "culebra/types.cuh"
@@ -25,33 +26,18 @@ namespace {
 
 constexpr int kPacks = 4;  // of a thread at a time
 
-// A piece of a row, and the parts of it that the block has in registers at a time.
-struct Piece {
-  int64_t row;
-  int64_t first;  // element of the row
-  int64_t end;
-
-  __device__ __forceinline__ Piece(const MaskedSoftmaxParams& params, const SoftmaxPieces& pieces,
-                                   int64_t number)
-      : row(number / pieces.pieces),
-        first((number - row * pieces.pieces) * pieces.piece_length),
-        end(first + pieces.piece_length < params.row_length ? first + pieces.piece_length
-                                                            : params.row_length) {}
-};
-
 // Calls visit(row, first, count) for each part of the piece, loaded and prepared.
 template <class T, class Visit>
 __device__ __forceinline__ void for_each_part_of(const MaskedSoftmaxParams& params,
-                                                 const Piece& piece, const SoftmaxWeight<T>& weight,
-                                                 Visit visit) {
+                                                 const RowPiece& piece,
+                                                 const SoftmaxWeight<T>& weight, Visit visit) {
   RegisterRow<T, kPacks> row(threadIdx.x, blockDim.x);
-  const int part = static_cast<int>(blockDim.x) * kPacks * kPackSize<T>;
-  for (int64_t first = piece.first; first < piece.end; first += part) {
-    const int count = piece.end - first < part ? static_cast<int>(piece.end - first) : part;
+  const int most = static_cast<int>(blockDim.x) * kPacks * kPackSize<T>;
+  piece.for_each_part(most, [&](int64_t first, int count) {
     load_masked(row, params, piece.row, first, count, weight.masked());
     weight.prepare(row);
     visit(row, first, count);
-  }
+  });
 }
 
 // How states lie in memory: with the whole maximum, not its half.
@@ -84,7 +70,8 @@ __device__ __forceinline__ void states(const MaskedSoftmaxParams& params,
   BlockTeam<State> team;
   for (int64_t i = blockIdx.x; i < params.rows * pieces.pieces; i += gridDim.x) {
     State state = State::empty();
-    for_each_part_of(params, Piece(params, pieces, i), weight, [&](const auto& row, int64_t, int) {
+    const RowPiece piece(params.row_length, pieces.pieces, pieces.piece_length, i);
+    for_each_part_of(params, piece, weight, [&](const auto& row, int64_t, int) {
       state = merge(state, state_of(row, weight));
     });
     state = team.reduce(state, State::empty(), merge);
@@ -101,7 +88,7 @@ __device__ __forceinline__ void finish(const MaskedSoftmaxParams& params,
   const OnlineMerge<A> merge{weight.scale()};
   BlockTeam<State> team;
   for (int64_t i = blockIdx.x; i < params.rows * pieces.pieces; i += gridDim.x) {
-    const Piece piece(params, pieces, i);
+    const RowPiece piece(params.row_length, pieces.pieces, pieces.piece_length, i);
     const State* const stored =
         static_cast<const State*>(pieces.states) + piece.row * pieces.pieces;
     const State state = merge_states(team, stored, pieces.pieces, merge);

@@ -5,6 +5,7 @@
 #include "culebra/platform.cuh"
 #include "culebra/ptx.cuh"
 #include "culebra/types.cuh"
+#include "culebra/warp.cuh"
 
 namespace culebra {
 
@@ -12,6 +13,15 @@ template <class T>
 struct Sum {
   static constexpr T kNeutral = T(0);
   __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+
+  // For a team: the sum over `lanes` lanes, a power of two, all of which call together; each gets
+  // the same bits, which a multiplication merged into one side's addition would spoil.
+  __device__ __forceinline__ T across(T value, unsigned lanes) const {
+    for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+      value = add_rn(value, shuffle_xor(value, distance));
+    }
+    return value;
+  }
 };
 
 // A NaN on either side is the result. There is no max.NaN.f64, so doubles compare.

@@ -35,7 +35,7 @@ struct MaskedSoftmaxParams {
   double scale;            // as in SoftmaxParams
   const int32_t* lengths;  // null, or for each row how many of its elements count: below 0 is 0,
                            // and above row_length is row_length; the others are masked
-  const uint8_t* mask;  // null, or for each element 0 where it is masked: as if it were -inf
+  const uint8_t* mask;     // null, or for each element 0 where it is masked: as if it were -inf
   // The mask's row for row r begins at r % inner_rows * inner_stride
   // + r / inner_rows % middle_rows * middle_stride + r / inner_rows / middle_rows * outer_stride.
   int64_t mask_inner_rows;
@@ -59,6 +59,37 @@ struct SoftmaxPieces {
   int64_t piece_length;
 };
 CULEBRA_STRUCT(SoftmaxPieces, states, pieces, piece_length)
+
+// The gradient of a softmax or its logarithm: from its result y and the result's gradient dy that
+// of its input,
+//
+//   dx[r, i] = scale * y[r, i] * (dy[r, i] - sum over j of y[r, j] * dy[r, j])
+//   log: dx[r, i] = scale * (dy[r, i] - exp(y[r, i]) * sum over j of dy[r, j])
+//
+// An element of y that is 0 (log: -inf), as of a masked one, takes no part: its dy is not looked
+// at, its dx is 0.
+struct SoftmaxBackwardParams {
+  void* dx;  // may be `y` or `dy` itself with the same row stride; any other overlap is undefined
+  const void* y;
+  const void* dy;
+  int64_t rows;
+  int64_t row_length;  // below 2^31
+  int64_t dx_row_stride;
+  int64_t y_row_stride;
+  int64_t dy_row_stride;
+  double scale;  // that of the softmax, as in SoftmaxParams
+  uint32_t log;  // 1: y is the logarithm
+};
+CULEBRA_STRUCT(SoftmaxBackwardParams, dx, y, dy, rows, row_length, dx_row_stride, y_row_stride,
+               dy_row_stride, scale, log)
+
+// Rows of it done in pieces, cut as those of SoftmaxPieces.
+struct SoftmaxBackwardPieces {
+  void* sums;  // rows * pieces numbers of the accumulator's type, a row's side by side
+  int64_t pieces;
+  int64_t piece_length;
+};
+CULEBRA_STRUCT(SoftmaxBackwardPieces, sums, pieces, piece_length)
 
 // out[r] = (reduction over i of in[r, i]) / divisor
 struct ReduceParams {

@@ -2,6 +2,10 @@
 // used. Each thread holds packs of 16 bytes as they were stored and reads back only its own, so
 // that no barrier is needed.
 //
+// load(row, length, padding) reads `length` elements; places beyond hold `padding`. Who needs two
+// rows calls start_load for both and then finish_load, with the same arguments: so the loads of
+// both are on their way together.
+//
 // Which thread has which element depends on the element's index alone (and on the team's size),
 // never on its address: an unaligned or strided row gives the same bits as a contiguous one.
 // Thread `rank` of `size` has the packs rank, rank + size, rank + 2 size ...
@@ -51,6 +55,24 @@ class RowOfPacks {
     }
   }
 
+  // Calls visit(place in its pack, x, other's x) for each element of the thread's, in a fixed
+  // order, those of the padding too. `other` is a row of the same length.
+  template <class Visit>
+  __device__ __forceinline__ void for_each_with(const Self& other, Visit visit) const {
+    const Self& self = static_cast<const Self&>(*this);
+#pragma unroll 4
+    for (int p = 0; p < self.count(); ++p) {
+      T elements[kPackSize<T>];
+      T others[kPackSize<T>];
+      unpack(self.get(p), elements);
+      unpack(other.get(p), others);
+#pragma unroll
+      for (int i = 0; i < kPackSize<T>; ++i) {
+        visit(i, to_accumulator(elements[i]), to_accumulator(others[i]));
+      }
+    }
+  }
+
   // Replaces each element by change(its index in the row, x).
   template <class Change>
   __device__ __forceinline__ void transform(Change change) {
@@ -78,6 +100,28 @@ class RowOfPacks {
       Pack<T> pack;
 #pragma unroll
       for (int i = 0; i < kPackSize<T>; ++i) pack.values[i] = change(to_accumulator(elements[i]));
+      writer.store(first(p), pack);
+    }
+  }
+
+  // Writes change(x, other's x), as store does. `other` is a row of the same length.
+  template <class Change>
+  __device__ __forceinline__ void store_with(const Self& other, T* row, int length,
+                                             Change change) const {
+    const Self& self = static_cast<const Self&>(*this);
+    const RowWriter<T> writer(row, length);
+#pragma unroll 4
+    for (int p = 0; p < self.count(); ++p) {
+      if (first(p) >= length) break;
+      T elements[kPackSize<T>];
+      T others[kPackSize<T>];
+      unpack(self.get(p), elements);
+      unpack(other.get(p), others);
+      Pack<T> pack;
+#pragma unroll
+      for (int i = 0; i < kPackSize<T>; ++i) {
+        pack.values[i] = change(to_accumulator(elements[i]), to_accumulator(others[i]));
+      }
       writer.store(first(p), pack);
     }
   }
@@ -133,8 +177,12 @@ class RegisterRow : public RowOfPacks<T, RegisterRow<T, kPacks>> {
   __device__ __forceinline__ const uint4& get(int p) const { return packs_[p]; }
   __device__ __forceinline__ void set(int p, const uint4& pack) { packs_[p] = pack; }
 
-  // Reads `length` elements; places beyond hold `padding`.
   __device__ __forceinline__ void load(const T* row, int length, T padding) {
+    start_load(row, length, padding);
+    finish_load(row, length, padding);
+  }
+
+  __device__ __forceinline__ void start_load(const T* row, int length, T padding) {
     const bool aligned = is_pack_aligned(row);
     T fill[kPackSize<T>];
 #pragma unroll
@@ -146,6 +194,10 @@ class RegisterRow : public RowOfPacks<T, RegisterRow<T, kPacks>> {
         packs_[p] = ptx::ld_global_v4_u32(row + Base::first(p));
       }
     }
+  }
+
+  __device__ __forceinline__ void finish_load(const T* row, int length, T padding) {
+    const bool aligned = is_pack_aligned(row);
     if (aligned && length % kPackSize<T> == 0) return;
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
@@ -192,8 +244,19 @@ class SharedRow : public RowOfPacks<T, SharedRow<T>> {
   __device__ __forceinline__ const uint4& get(int p) const { return *slot(p); }
   __device__ __forceinline__ void set(int p, const uint4& pack) { *slot(p) = pack; }
 
-  // Reads `length` elements, no more than row_length; places beyond hold `padding`.
+  // How many packs of `memory` a block takes of a row.
+  static __device__ __forceinline__ unsigned packs_of_block(int row_length, unsigned size) {
+    const auto packs = static_cast<unsigned>((row_length - 1) / kPackSize<T> + 1);
+    return (packs + size - 1) / size * blockDim.x;
+  }
+
+  // No more than row_length elements.
   __device__ __forceinline__ void load(const T* row, int length, T padding) {
+    start_load(row, length, padding);
+    finish_load(row, length, padding);
+  }
+
+  __device__ __forceinline__ void start_load(const T* row, int length, T padding) {
     if (is_pack_aligned(row)) {
 #pragma unroll 4
       for (int p = 0; p < count_; ++p) {
@@ -213,8 +276,9 @@ class SharedRow : public RowOfPacks<T, SharedRow<T>> {
         }
       }
     }
-    ptx::cp_async_wait_all();
   }
+
+  __device__ __forceinline__ void finish_load(const T*, int, T) { ptx::cp_async_wait_all(); }
 
  private:
   __device__ __forceinline__ uint4* slot(int p) const {
