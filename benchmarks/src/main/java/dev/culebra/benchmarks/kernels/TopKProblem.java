@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 
 /** The K largest probabilities of each row and their places, by every algorithm that there is. */
@@ -97,19 +98,36 @@ final class TopKProblem {
    * element in its place beyond what rounding hides.
    */
   static double error(double[] actual, double[] places, double[] truth, double rounding) {
-    double[] sorted = truth.clone();
-    Arrays.sort(sorted);
+    double[] largest = largest(truth, actual.length);
     Set<Double> seen = new HashSet<>();
     double worst = 0;
     for (int i = 0; i < actual.length; i++) {
       if (!(places[i] >= 0 && places[i] < truth.length) || !seen.add(places[i])) {
         return Double.POSITIVE_INFINITY;
       }
-      double expected = sorted[sorted.length - 1 - i];
+      double expected = largest[i];
       double there = truth[(int) places[i]];
       worst = Math.max(worst, Math.abs(actual[i] - expected) / expected);
       worst = Math.max(worst, Math.abs(there - expected) / expected - rounding);
     }
     return worst;
+  }
+
+  /** The K largest, in descending order, without sorting a long row. */
+  private static double[] largest(double[] values, int k) {
+    PriorityQueue<Double> kept = new PriorityQueue<>(k);
+    for (double value : values) {
+      if (kept.size() < k) {
+        kept.add(value);
+      } else if (value > kept.element()) {
+        kept.remove();
+        kept.add(value);
+      }
+    }
+    double[] largest = new double[k];
+    for (int i = k - 1; i >= 0; i--) {
+      largest[i] = kept.remove();
+    }
+    return largest;
   }
 }

@@ -4,13 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The colour of each contender, the same in every figure: C and the device are grey, torch orange,
- * ours get theirs in the order in which they come.
+ * The colour of each contender, the same in every figure: C and the device are grey, torch orange
+ * (yellow, where it has a second way), ours get theirs in the order in which they come.
  */
 final class Colours {
   private static final int COUNT = 8;
   private final Map<String, String> given = new LinkedHashMap<>();
   private int next;
+  private int peers;
 
   /** The class of a contender. */
   String of(String who) {
@@ -18,7 +19,7 @@ final class Colours {
       return "base";
     }
     if (who.startsWith("torch")) {
-      return "peer";
+      return given.computeIfAbsent(who, name -> "peer" + (peers++ % 2 == 0 ? "" : "2"));
     }
     return given.computeIfAbsent(who, name -> "s" + (1 + next++ % COUNT));
   }

@@ -55,11 +55,11 @@ final class Format {
     return String.format(Locale.ROOT, "%.0f %%", part * 100);
   }
 
-  /** A count with a unit prefix, for axes: 64k, 1M. */
+  /** A count with a unit prefix, for axes: 64k, 64Ki, 1M, 2^20. */
   static String count(double value) {
     long whole = (long) value;
-    if (value >= 1 << 20 && value == whole && Long.bitCount(whole) == 1) {
-      return "2^" + Long.numberOfTrailingZeros(whole);
+    if (value >= 1 << 10 && value == whole && Long.bitCount(whole) == 1) {
+      return value >= 1 << 20 ? "2^" + Long.numberOfTrailingZeros(whole) : (whole >> 10) + "Ki";
     }
     if (value > 0 && value < 1e-2) {
       return String.format(Locale.ROOT, "%.0e", value).replace("e-0", "e-");

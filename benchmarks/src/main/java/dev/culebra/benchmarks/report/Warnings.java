@@ -62,6 +62,10 @@ final class Warnings {
   /** The names by which files are told apart. */
   static String name(Results results) {
     String device = results.isEmulated() ? "CPU, on the emulator" : results.about("device", "name");
-    return device + ", " + results.about("date").replaceFirst("T.*", "");
+    String commit = results.about("commit");
+    return device
+        + ", "
+        + results.about("date").replaceFirst("T.*", "")
+        + (commit.isEmpty() ? "" : ", commit " + commit.substring(0, Math.min(7, commit.length())));
   }
 }

@@ -163,7 +163,7 @@ class ReportTest {
 
   @Test
   void whatPeopleMeasuredIsTextNotMarkup() throws Exception {
-    assertTrue(page().contains("GPU &lt;7&gt;"));
+    assertTrue(page().contains("GPU &lt;7&gt;, 2026-01-02, commit abc"));
     assertFalse(page().contains("<b>"));
     assertTrue(tables().contains("| <b> | x\\|y | a & b |"));
   }
@@ -234,7 +234,7 @@ class ReportTest {
     assertTrue(figure("softmax, f32, 4096 rows").contains(">TB/s<"));
     assertTrue(figure("softmax, f32, 4096 rows").contains("copy by the driver 4.00"));
     // 2 * 4096 * 131072 * 4 bytes in 1 ms
-    assertTrue(figure("softmax, f32, 4096 rows").contains("torch 2.11: 4.29 at 131k"));
+    assertTrue(figure("softmax, f32, 4096 rows").contains("torch 2.11: 4.29 at 128Ki"));
 
     for (long length : List.of(512L, 2048L, 8192L)) {
       for (String who : List.of("Culebra flash", "torch 2.11")) {
@@ -262,11 +262,20 @@ class ReportTest {
     String attention = figure("attention, bf16, 128 wide");
     assertTrue(attention.contains(">TFLOP/s<"));
     assertTrue(attention.contains("mma.sync bf16 640"));
-    assertTrue(attention.contains("Culebra flash: 400 at 8.19k"), attention);
+    assertTrue(attention.contains("Culebra flash: 400 at 8Ki"), attention);
     assertTrue(attention.contains("torch 2.11: 345 at 512"), attention);
     assertTrue(
         tables().contains("| 400 TFLOP/s | 63 % | "),
         "of what arithmetic does at most, not of bytes");
+  }
+
+  @Test
+  void contendersOfOneFigureHaveColoursOfTheirOwn() {
+    Colours colours = new Colours();
+    List<String> all =
+        List.of("torch flash", "torch cuDNN", "C", "Culebra a", "Culebra b", "Culebra c");
+    assertEquals(6, all.stream().map(colours::of).distinct().count());
+    assertEquals(colours.of("torch cuDNN"), colours.of("torch cuDNN"));
   }
 
   /** Whatever variants a file holds: those of top-k come later than this figure. */
@@ -305,7 +314,7 @@ class ReportTest {
     String paper = page.substring(page.indexOf("As in the online softmax paper"));
     String figure = paper.substring(paper.indexOf("<h3>softmax-top-k, f32, 4000 rows, K = 5</h3>"));
     assertTrue(figure.contains("The line is Culebra safe unfused."));
-    assertTrue(figure.contains("Culebra online fused at 131k: 5.000 (5.000 to 5.000), 100"));
+    assertTrue(figure.contains("Culebra online fused at 128Ki: 5.000 (5.000 to 5.000), 100"));
     assertTrue(figure.contains("torch 2.11 at 32k: 0.500"), figure);
     assertTrue(figure.contains("Culebra safe unfused at 1k: 1.000"));
     assertFalse(figure.contains("Culebra safe fused at 1k"));
@@ -369,5 +378,7 @@ class ReportTest {
     assertEquals("1e-4", Format.count(1e-4));
     assertEquals("0", Format.count(0));
     assertEquals("2^30", Format.count(1L << 30));
+    assertEquals("128Ki", Format.count(131072));
+    assertEquals("512", Format.count(512));
   }
 }
