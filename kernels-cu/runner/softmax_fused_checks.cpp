@@ -26,6 +26,7 @@ void check_lanes(Bench& bench, int packs, unsigned lanes) {
   for (const int64_t length : {int64_t(1), kPack - 1, most / 2 + 1, most - 1, most}) {
     if (length > 0) rows.length(length);
   }
+  rows.contracts(most);
   rows.many(3 * 64 / lanes + 1, most - 1);
 }
 
@@ -45,13 +46,14 @@ void check_block(Bench& bench, const char* variant, unsigned threads, unsigned c
                      params);
       });
   for (const int64_t length : lengths) rows.length(length);
+  rows.contracts(std::min<int64_t>(lengths.back(), 601));
   rows.many(4, lengths.back());
 }
 
 template <class E>
 void check_type(Bench& bench) {
   constexpr int64_t kPack = kPackBytes / sizeof(typename E::Storage);
-  for (const unsigned lanes : {1u, 4u, 32u}) {
+  for (const unsigned lanes : {1u, 8u, 32u}) {
     check_lanes<E>(bench, 1, lanes);
     check_lanes<E>(bench, 4, lanes);
   }
