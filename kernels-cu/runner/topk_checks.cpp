@@ -277,6 +277,8 @@ class TopKChecks {
     for (const double scale : {1.0, 0.25, std::ldexp(1.0, 3 - E::kMaxExponent)}) {
       compare("huge", row, {1, 65, 20, scale});
     }
+    for (int i = 0; i < 65; ++i) row[i] = E::make(i % 2);
+    compare("with the largest scale", row, {1, 65, 40, 0x1.fffffep126});
     for (int i = 0; i < 65; ++i) row[i] = E::make((i % 5 - 2) * 2 * E::kHalfSpacing);
     compare("denormal", row, {1, 65, 40});
     compare("denormal", row, {1, 65, 40, 1, kTopKElements});

@@ -45,16 +45,30 @@ namespace {
 
 using State = OnlineState<float>;
 
-// exp(t), to the precision of the storage type: an approximation is far below what 16 bits show.
+// exp(t * scale) for t <= 0, to the precision of the storage type: what an approximation is wrong
+// by does not show in 16 bits.
 template <class T>
-__device__ __forceinline__ float weight_of(float t) {
-  constexpr float kLog2E = 1.44269504f;
-  if constexpr (sizeof(T) == sizeof(uint16_t)) {
-    return ptx::ex2_approx_ftz_f32(t * kLog2E);
-  } else {
-    return exp_of(t);
+class Weight {
+  static constexpr bool kApproximate = sizeof(T) == sizeof(uint16_t);
+  static constexpr float kLog2E = 1.44269504f;
+
+ public:
+  __device__ __forceinline__ explicit Weight(float scale)
+      : factor_(kApproximate ? scale * kLog2E : scale) {}
+
+  // Whether t * factor is a number also for t = -inf and for t = 0.
+  __device__ __forceinline__ bool is_usual() const {
+    return factor_ != 0.0f && factor_ != kInfinity<float>;
   }
-}
+
+  __device__ __forceinline__ float operator()(float t) const {
+    if constexpr (kApproximate) return ptx::ex2_approx_ftz_f32(t * factor_);
+    return exp_of(t * factor_);
+  }
+
+ private:
+  float factor_;
+};
 
 // The softmax of a row on the way: (m, d) of what the calling thread has seen. Elements are halved,
 // so that a difference of finite ones is finite, and the scale is doubled (as in softmax.cu).
@@ -71,19 +85,22 @@ struct Statistics {
   // `largest` is the largest of the chunk. A NaN makes d NaN, and it stays so.
   template <class Chunk>
   __device__ __forceinline__ void add(const Chunk& chunk, float largest) {
+    const Weight<T> weight(scale);
     const float m = ptx::max_NaN_f32(state.m, kHalf * largest);
     // As long as nothing but -inf was seen, its weight exp(-inf - m) is to be 0 all the same.
     const float shift = m == -kInfinity<float> ? 0.0f : m;
     float sum = 0.0f;
-    if (scale != 0.0f) {
+    if (weight.is_usual()) {
 #pragma unroll
       for (int i = 0; i < Chunk::kElements; ++i) {
         // The halving is exact, so this is their difference, rounded once.
-        sum += weight_of<T>(fma_rn(chunk.value(i), kHalf, -shift) * scale);
+        sum += weight(fma_rn(chunk.value(i), kHalf, -shift));
       }
     } else {
 #pragma unroll
-      for (int i = 0; i < Chunk::kElements; ++i) sum += State::of(chunk.value(i)).d;
+      for (int i = 0; i < Chunk::kElements; ++i) {
+        sum += softmax_weight(kHalf * chunk.value(i), shift, scale);
+      }
     }
     state = {m, fma_rn(state.d, softmax_weight(state.m, shift, scale), sum)};
   }
@@ -217,6 +234,44 @@ __device__ __forceinline__ void top_of_pieces(const TopKPiecesParams& params) {
   }
 }
 
+// The best of a row of keys into `candidates`: scan, with keys for elements. Together.
+template <class Candidates>
+__device__ __forceinline__ void merge_keys(const Key* keys, int64_t count, Candidates& candidates) {
+  constexpr int kKeys = 4;  // that a thread reads at once
+  const int64_t round = static_cast<int64_t>(blockDim.x) * kKeys;
+  int64_t start = 0;
+  uint32_t wanted = 0;
+  Key chunk[kKeys] = {};
+  const auto key_at = [&](int i) {
+    return i == 0 ? chunk[0] : i == 1 ? chunk[1] : i == 2 ? chunk[2] : chunk[3];
+  };
+  candidates.begin();
+  for (;;) {
+    while (start < count && !__any_sync(0xffffffffu, wanted != 0 || candidates.meeting_called())) {
+#pragma unroll
+      for (int i = 0; i < kKeys; ++i) {
+        const int64_t at = start + static_cast<int64_t>(i) * blockDim.x + threadIdx.x;
+        chunk[i] = at < count ? keys[at] : 0;
+      }
+      if (start == 0) {
+        Key largest = 0;
+#pragma unroll
+        for (const Key key : chunk) largest = key > largest ? key : largest;
+        candidates.raise_threshold(candidates.bound_of(ordered_of(largest)));
+      }
+      start += round;
+#pragma unroll
+      for (int i = 0; i < kKeys; ++i) {
+        if (chunk[i] > candidates.threshold()) wanted |= 1u << i;
+      }
+      candidates.append(wanted, key_at);
+    }
+    if (!candidates.meet(start < count || wanted != 0)) break;
+    candidates.append(wanted, key_at);
+  }
+  candidates.finish();
+}
+
 template <class T, int kCapacity>
 __device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
   using Storage = CandidateStorage<kCapacity>;
@@ -226,17 +281,7 @@ __device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
 
   const int64_t count = static_cast<int64_t>(params.pieces) * params.k;
   for (int64_t row = blockIdx.x; row < params.rows; row += gridDim.x) {
-    const Key* const keys = static_cast<const Key*>(params.keys) + row * count;
-    candidates.begin();
-    for (int64_t start = 0; start < count; start += blockDim.x) {
-      const int64_t i = start + threadIdx.x;
-      const Key key = i < count ? keys[i] : 0;
-      uint32_t wanted = key > candidates.threshold() ? 1 : 0;
-      do {
-        candidates.append(wanted, [&](int) { return key; });
-      } while (candidates.meet(wanted != 0 || candidates.meeting_called()));
-    }
-    candidates.finish();
+    merge_keys(static_cast<const Key*>(params.keys) + row * count, count, candidates);
 
     State state = State::empty();
     if (params.content != kTopKElements) {
