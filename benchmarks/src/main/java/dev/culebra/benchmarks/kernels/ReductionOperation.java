@@ -71,8 +71,7 @@ final class ReductionOperation implements Operation {
         List.of(
             new Implementation(
                 "Culebra",
-                context ->
-                    "culebra_reduce_%s_%s".formatted(op == Op.MAX ? "max" : "sum", type.symbol()),
+                context -> Reduction.of(context, op).kernelName(type),
                 context -> open(context, op, all))),
         reader -> all ? judgeAll(reader, op, length) : judgeRows(reader, op, rows, length),
         allowed(op),

@@ -56,14 +56,9 @@ final class SoftmaxProblem {
 
   private static Implementation implementation(
       ElementType<?> type, Softmax.Algorithm algorithm, boolean log) {
-    String kernel =
-        "culebra_softmax_"
-            + algorithm.name().toLowerCase(Locale.ROOT)
-            + (log ? "_log_" : "_")
-            + type.symbol();
     return new Implementation(
         "Culebra " + algorithm.name().toLowerCase(Locale.ROOT),
-        context -> kernel,
+        context -> Softmax.of(context, algorithm).withLog(log).kernelName(type),
         context -> open(context, type, algorithm, log));
   }
 
