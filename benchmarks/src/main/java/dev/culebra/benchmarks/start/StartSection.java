@@ -146,7 +146,7 @@ public final class StartSection implements Section {
         if (outcome.isGood()) {
           session.results().put(plus(session, start, outcome.nanos() / 1e6, rounds));
         } else {
-          failed(session, start, problem(outcome));
+          failed(session, start, problem(outcome, MOST));
         }
       }
     }
@@ -210,16 +210,21 @@ public final class StartSection implements Section {
 
   /** What went wrong; nothing if nothing did. */
   private static String problemOf(List<String> command) throws IOException, InterruptedException {
-    return problem(Command.run(command, MOST));
+    return problemOf(command, MOST);
   }
 
-  private static String problem(Command.Outcome outcome) {
+  static String problemOf(List<String> command, Duration most)
+      throws IOException, InterruptedException {
+    return problem(Command.run(command, most), most);
+  }
+
+  private static String problem(Command.Outcome outcome, Duration most) {
     if (outcome.isGood()) {
       return "";
     }
     return outcome.ended()
         ? "status " + outcome.status() + ": " + outcome.output().lines().findFirst().orElse("")
-        : "it had not ended after " + MOST.toSeconds() + " s";
+        : "it had not ended after %.1f s, and was ended".formatted(most.toMillis() / 1e3);
   }
 
   private static void delete(Path folder) throws IOException {
