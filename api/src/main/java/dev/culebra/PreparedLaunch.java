@@ -330,6 +330,22 @@ public final class PreparedLaunch {
   }
 
   /**
+   * Passes no memory: a null pointer, to a kernel that takes one for what may be left out.
+   *
+   * @param slot the slot
+   * @throws IllegalArgumentException if the slot is not a pointer
+   */
+  public void setNull(int slot) {
+    KernelSignature.Slot target = slots.get(slot);
+    if (!(target.type() instanceof ParameterType.Pointer)) {
+      throw mismatch(target, "a pointer");
+    }
+    slab.set(JAVA_LONG, place(slot), 0L);
+    memory[slot] = null;
+    writes[slot] = false;
+  }
+
+  /**
    * Passes an {@code i8} or {@code u8}.
    *
    * @param slot the slot

@@ -2,8 +2,10 @@ package dev.culebra.ops;
 
 import dev.culebra.DeviceRange;
 import dev.culebra.Dim3;
+import dev.culebra.LaunchConfig;
 import dev.culebra.PreparedLaunch;
 import dev.culebra.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A prepared launch whose arguments are put one after the other, in an order that is named once.
@@ -16,6 +18,7 @@ final class ArgumentList {
   private int next;
   private int blocks;
   private int threads;
+  private @Nullable LaunchConfig lastConfig;
 
   /**
    * A list of all arguments of a kernel.
@@ -47,6 +50,11 @@ final class ArgumentList {
     return this;
   }
 
+  ArgumentList putNull() {
+    launch.setNull(slots[next++]);
+    return this;
+  }
+
   ArgumentList put(long value) {
     launch.set(slots[next++], value);
     return this;
@@ -70,9 +78,7 @@ final class ArgumentList {
    * @param blockThreads threads of a block
    */
   void launch(long work, int blockThreads, Stream stream) {
-    if (next != slots.length) {
-      throw new IllegalStateException(next + " of " + slots.length + " arguments were put");
-    }
+    requireAllPut();
     int needed = (int) Math.min(work, Integer.MAX_VALUE);
     if (needed != blocks) {
       launch.gridBlocks(Dim3.of(needed));
@@ -83,5 +89,26 @@ final class ArgumentList {
       threads = blockThreads;
     }
     launch.launch(stream);
+  }
+
+  /**
+   * Launches with the arguments that were put. An object whose launches are of this kind has none
+   * of the other.
+   *
+   * @param config grid, block, shared memory and cluster
+   */
+  void launch(LaunchConfig config, Stream stream) {
+    requireAllPut();
+    if (!config.equals(lastConfig)) {
+      launch.config(config);
+      lastConfig = config;
+    }
+    launch.launch(stream);
+  }
+
+  private void requireAllPut() {
+    if (next != slots.length) {
+      throw new IllegalStateException(next + " of " + slots.length + " arguments were put");
+    }
   }
 }

@@ -27,6 +27,19 @@ record LaunchTable(String name, List<Row> rows) {
       arguments = List.copyOf(arguments);
     }
 
+    /** A word or a text. */
+    String word(int argument) {
+      if (argument >= arguments.size()) {
+        throw DamagedRoot.because(place + ": argument " + argument + " is missing");
+      }
+      return arguments.get(argument);
+    }
+
+    /** A whole number that is not negative. */
+    int natural(int argument) {
+      return word(argument).equals("0") ? 0 : number(argument);
+    }
+
     /** A positive whole number. */
     int number(int argument) {
       String text = argument < arguments.size() ? arguments.get(argument) : "";

@@ -8,20 +8,24 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Softmax along the last axis: {@code out = exp(scale * in - max) / sum(exp(scale * in - max))}, or
  * its logarithm.
  *
  * {@snippet :
- * Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
+ * Softmax softmax = Softmax.of(context);
  * softmax.forward(TensorView.of(logits, 16, 32_000), TensorView.of(probabilities, 16, 32_000), stream);
  * }
  *
  * <p>Element types are F16, BF16, F32 and F64, the same for input and output; statistics are single
- * precision for the first three and double for the last. Results are bitwise repeatable. A row with
- * NaN or +inf, or of -inf only, becomes NaN; an entry of -inf beside finite ones becomes 0 (log:
- * -inf).
+ * precision for the first three and double for the last. Results are bitwise repeatable for one
+ * shape, algorithm and compute capability. A row with NaN or +inf, or of -inf only, becomes NaN; an
+ * entry of -inf beside finite ones becomes 0 (log: -inf).
+ *
+ * <p>Elements can be masked, see {@link RowMask}: their results are 0 (log: -inf), and they are not
+ * even looked at where they lie beyond a row's length.
  *
  * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are.
  * It needs no closing: what it loads belongs to the context.
@@ -45,10 +49,33 @@ public final class Softmax {
     /** Maximum, sum and result in three passes; 4 accesses an element. */
     SAFE,
     /** Maximum and sum in one pass by rescaling; 3 accesses an element. */
-    ONLINE;
+    ONLINE,
+    /**
+     * Rows in pieces, which many blocks work on: maximum and sum of each, then the result; 3
+     * accesses an element. For few long rows, and those that do not fit on chip.
+     */
+    SPLIT,
+    /**
+     * Rows read once and kept on chip, in registers or in the shared memory of a block or (compute
+     * capability 9.0) a cluster of blocks; 2 accesses an element. How is looked up in a measured
+     * table. A row must fit: on a device of 9.0 at least 524,288 elements of F32.
+     */
+    FUSED,
+    /** FUSED or SPLIT, whichever the measured table has for the shape; takes any row. */
+    AUTO;
 
     String symbol() {
       return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** What is asked of the plans, or null for the steps of the ladder, which have none. */
+    SoftmaxPlan.@Nullable Wanted wanted() {
+      return switch (this) {
+        case NAIVE, SAFE, ONLINE -> null;
+        case SPLIT -> SoftmaxPlan.Wanted.SPLIT;
+        case FUSED -> SoftmaxPlan.Wanted.FUSED;
+        case AUTO -> SoftmaxPlan.Wanted.ANY;
+      };
     }
   }
 
@@ -64,12 +91,41 @@ public final class Softmax {
   private final Algorithm algorithm;
   private final boolean log;
   private final double scale;
+  private final boolean emptyIsZero;
+  private final MaskedSoftmax masked;
+  private final MaskedSoftmax.@Nullable Options options;
 
-  private Softmax(KernelFamily family, Algorithm algorithm, boolean log, double scale) {
+  private Softmax(
+      KernelFamily family,
+      MaskedSoftmax masked,
+      Algorithm algorithm,
+      boolean log,
+      double scale,
+      boolean emptyIsZero) {
+    SoftmaxPlan.Wanted wanted = algorithm.wanted();
+    if (emptyIsZero && wanted == null) {
+      throw new IllegalArgumentException(
+          algorithm + " has no choice of what an empty row gives; use AUTO, FUSED or SPLIT");
+    }
     this.family = family;
+    this.masked = masked;
     this.algorithm = algorithm;
     this.log = log;
     this.scale = scale;
+    this.emptyIsZero = emptyIsZero;
+    this.options =
+        wanted == null ? null : new MaskedSoftmax.Options(scale, log, emptyIsZero, wanted);
+  }
+
+  /**
+   * A softmax by {@link Algorithm#AUTO}, without logarithm and with scale 1.
+   *
+   * @param context where to run
+   * @return the operation
+   * @throws dev.culebra.bindings.InvalidImageException if the kernels are not there
+   */
+  public static Softmax of(Context context) {
+    return of(context, Algorithm.AUTO);
   }
 
   /**
@@ -81,7 +137,8 @@ public final class Softmax {
    * @throws dev.culebra.bindings.InvalidImageException if the kernels are not there
    */
   public static Softmax of(Context context, Algorithm algorithm) {
-    return new Softmax(new KernelFamily(context, FAMILY), algorithm, false, 1);
+    return new Softmax(
+        new KernelFamily(context, FAMILY), new MaskedSoftmax(context), algorithm, false, 1, false);
   }
 
   /**
@@ -92,7 +149,7 @@ public final class Softmax {
    * @return the operation; it shares prepared launches with this one
    */
   public Softmax withLog(boolean on) {
-    return new Softmax(family, algorithm, on, scale);
+    return new Softmax(family, masked, algorithm, on, scale, emptyIsZero);
   }
 
   /**
@@ -108,7 +165,18 @@ public final class Softmax {
     if (!Double.isFinite(factor)) {
       throw new IllegalArgumentException("scale " + factor + " is not finite");
     }
-    return new Softmax(family, algorithm, log, factor);
+    return new Softmax(family, masked, algorithm, log, factor, emptyIsZero);
+  }
+
+  /**
+   * The same with another result of rows without elements: all masked, or nothing but -inf.
+   *
+   * @param on true for 0 (log: -inf), false for NaN
+   * @return the operation; it shares prepared launches with this one
+   * @throws IllegalArgumentException if the algorithm is NAIVE, SAFE or ONLINE
+   */
+  public Softmax withZeroForEmptyRows(boolean on) {
+    return new Softmax(family, masked, algorithm, log, scale, on);
   }
 
   /**
@@ -142,10 +210,21 @@ public final class Softmax {
    * Which kernel runs.
    *
    * @param type the type of the elements
-   * @return its symbol
-   * @throws IllegalArgumentException if the type is not a floating one
+   * @param rows how many rows there are
+   * @param rowLength how many elements each has
+   * @return its symbol; of SPLIT that of the first of two
+   * @throws IllegalArgumentException if the type is not a floating one, or the algorithm is FUSED
+   *     and such a row does not fit
    */
-  public String kernelName(ElementType<?> type) {
+  public String kernelName(ElementType<?> type, long rows, long rowLength) {
+    AccumulatorType.requireFloating(type);
+    MaskedSoftmax.Options masks = options;
+    return masks == null
+        ? ladderSymbol(type)
+        : masked.kernelName(type, Math.max(1, rows), Math.max(1, rowLength), masks.wanted());
+  }
+
+  private String ladderSymbol(ElementType<?> type) {
     AccumulatorType.requireFloating(type);
     return "culebra_softmax_" + algorithm.symbol() + (log ? "_log_" : "_") + type.symbol();
   }
@@ -164,6 +243,23 @@ public final class Softmax {
    */
   public <E extends ElementType<E>> void forward(
       TensorView<E> in, TensorView<E> out, Stream stream) {
+    forward(in, out, RowMask.NONE, stream);
+  }
+
+  /**
+   * The same of the elements that count. Nothing is launched if there are no elements.
+   *
+   * @param <E> the type of the elements
+   * @param in the input: rows side by side within, at one distance from each other
+   * @param out the output, of the same shape; the very same memory and strides as the input, or
+   *     memory apart from it
+   * @param mask which elements count; its memory is apart from the output
+   * @param stream where to enqueue
+   * @throws IllegalArgumentException as without a mask, or if the mask is not of that shape,
+   *     overlaps the output, or the algorithm is NAIVE, SAFE or ONLINE, which take none
+   */
+  public <E extends ElementType<E>> void forward(
+      TensorView<E> in, TensorView<E> out, RowMask mask, Stream stream) {
     if (!in.hasShapeOf(out)) {
       throw new IllegalArgumentException(
           "input and output have different shapes: " + in + " and " + out);
@@ -172,7 +268,7 @@ public final class Softmax {
       throw new IllegalArgumentException(
           "scale " + scale + " is beyond " + maxScale(in.type()) + ", the most for " + in.type());
     }
-    Prepared ready = prepared(in.type());
+    AccumulatorType.requireFloating(in.type());
     TensorView.Rows from = in.rows();
     TensorView.Rows to = out.rows();
     if (out.mayOverlapItself()) {
@@ -184,9 +280,22 @@ public final class Softmax {
           "input and output overlap but are not the same rows; use one view for both, or two buffers");
     }
     Objects.requireNonNull(stream);
+    MaskedSoftmax.Options masks = options;
+    if (masks != null) {
+      mask.walk(in);
+      mask.requireApartFrom(out);
+    } else if (mask != RowMask.NONE) {
+      throw new IllegalArgumentException(
+          algorithm + " takes no mask; use AUTO, FUSED or SPLIT for " + mask);
+    }
     if (from.count() == 0 || from.length() == 0) {
       return;
     }
+    if (masks != null) {
+      masked.launch(in, out, mask, masks, stream);
+      return;
+    }
+    Prepared ready = prepared(in.type());
     ready.kernel.set(ready.outRowStride, to.stride());
     ready.kernel.set(ready.scale, scale);
     ready.kernel.threads(RowKernel.threads(from, in.type(), ready.mostThreads));
@@ -196,7 +305,7 @@ public final class Softmax {
   private Prepared prepared(ElementType<?> type) {
     Prepared known = prepared.get(type);
     if (known == null) {
-      String symbol = kernelName(type);
+      String symbol = ladderSymbol(type);
       int threads = family.table().row(ROW, algorithm.symbol(), type.symbol()).number(THREADS);
       RowKernel kernel = family.kernel(symbol, threads);
       known = new Prepared(kernel, threads, kernel.slot("out_row_stride"), kernel.slot("scale"));
@@ -210,6 +319,7 @@ public final class Softmax {
   public String toString() {
     return (log ? "log-softmax " : "softmax ")
         + algorithm.symbol()
-        + (scale == 1 ? "" : " with scale " + scale);
+        + (scale == 1 ? "" : " with scale " + scale)
+        + (emptyIsZero ? ", 0 for empty rows" : "");
   }
 }

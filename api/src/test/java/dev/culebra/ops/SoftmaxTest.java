@@ -92,7 +92,11 @@ class SoftmaxTest extends DeviceTier {
       StorageType storage = Tensors.storage(type);
       double[] values = input.rows(4, 517, storage, 5);
       for (Softmax.Algorithm algorithm :
-          List.of(Softmax.Algorithm.SAFE, Softmax.Algorithm.ONLINE)) {
+          List.of(
+              Softmax.Algorithm.SAFE,
+              Softmax.Algorithm.ONLINE,
+              Softmax.Algorithm.SPLIT,
+              Softmax.Algorithm.FUSED)) {
         double[] actual = run(Softmax.of(context, algorithm), type, values, 4, 517);
         judge(storage, values, 517, 1, false, actual);
       }
@@ -261,10 +265,13 @@ class SoftmaxTest extends DeviceTier {
     }
   }
 
-  @Test
+  @ParameterizedTest
+  @EnumSource(
+      value = Softmax.Algorithm.class,
+      names = {"ONLINE", "FUSED", "AUTO"})
   @DisplayName("a softmax that has run before allocates nothing")
-  void allocatesNothing() {
-    Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
+  void allocatesNothing(Softmax.Algorithm algorithm) {
+    Softmax softmax = Softmax.of(context, algorithm);
     try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, 8, stream);
         DeviceBuffer<ElementType.F32> out = context.allocate(F32, 16, stream)) {
       in.zero(stream);
@@ -293,10 +300,11 @@ class SoftmaxTest extends DeviceTier {
   @Test
   void theKernelIsNamed() {
     Softmax softmax = Softmax.of(context, Softmax.Algorithm.ONLINE);
-    assertEquals("culebra_softmax_online_f32", softmax.kernelName(F32));
+    assertEquals("culebra_softmax_online_f32", softmax.kernelName(F32, 1, 1));
     assertEquals(
-        "culebra_softmax_online_log_bf16", softmax.withLog(true).kernelName(ElementType.BF16));
-    assertThrows(IllegalArgumentException.class, () -> softmax.kernelName(I32));
+        "culebra_softmax_online_log_bf16",
+        softmax.withLog(true).kernelName(ElementType.BF16, 1, 1));
+    assertThrows(IllegalArgumentException.class, () -> softmax.kernelName(I32, 1, 1));
   }
 
   @Test

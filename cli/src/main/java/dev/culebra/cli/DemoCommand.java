@@ -131,7 +131,7 @@ final class DemoCommand implements Callable<Integer> {
     long elements = (long) model.rowCount() * model.columnCount();
     MemorySegment probabilities = arena.allocate(ElementType.F32.layout(), elements);
     KernelTimer.Repeated time;
-    Softmax softmax = Softmax.of(open.context(), Softmax.Algorithm.ONLINE);
+    Softmax softmax = Softmax.of(open.context());
     try (DeviceBuffer<ElementType.F32> in =
             open.context().allocate(ElementType.F32, elements, open.stream());
         DeviceBuffer<ElementType.F32> out =
@@ -152,7 +152,7 @@ final class DemoCommand implements Callable<Integer> {
         prompt,
         prediction.best(prompt, CANDIDATES, LOOK_AHEAD),
         open.device(),
-        softmax.kernelName(ElementType.F32),
+        softmax.kernelName(ElementType.F32, model.rowCount(), model.columnCount()),
         time,
         prediction.check(logits, CHECKED_ROWS));
   }

@@ -36,13 +36,18 @@ final class SoftmaxCommand implements Callable<Integer> {
     NAIVE,
     SAFE,
     ONLINE,
+    SPLIT,
+    FUSED,
     AUTO;
 
     Softmax.Algorithm algorithm() {
       return switch (this) {
         case NAIVE -> Softmax.Algorithm.NAIVE;
         case SAFE -> Softmax.Algorithm.SAFE;
-        case ONLINE, AUTO -> Softmax.Algorithm.ONLINE;
+        case ONLINE -> Softmax.Algorithm.ONLINE;
+        case SPLIT -> Softmax.Algorithm.SPLIT;
+        case FUSED -> Softmax.Algorithm.FUSED;
+        case AUTO -> Softmax.Algorithm.AUTO;
       };
     }
 
@@ -143,6 +148,7 @@ final class SoftmaxCommand implements Callable<Integer> {
         Progress progress = new Progress(surroundings, result.byteSize())) {
       Softmax softmax =
           Softmax.of(open.context(), algorithm.algorithm()).withLog(log).withScale(scale);
+      String kernel = kernel(softmax, type, chunks);
       try (DeviceBuffer<E> scratch = open.context().allocate(type, 1, open.stream())) {
         scratch.zero(open.stream());
         TensorView<E> row = TensorView.of(scratch, 1);
@@ -170,11 +176,22 @@ final class SoftmaxCommand implements Callable<Integer> {
       return new RunReport(
           log ? "log-softmax" : "softmax",
           open.device(),
-          softmax.kernelName(type),
+          kernel,
           tensor.spec(),
           2 * result.byteSize(),
           timer.seconds(),
           (System.nanoTime() - startNanos) * 1e-9);
+    }
+  }
+
+  /** Found before the first row is read: whether rows fit on chip depends on the device. */
+  private String kernel(Softmax softmax, ElementType<?> type, RowChunks chunks) {
+    try {
+      return softmax.kernelName(
+          type, Math.min(chunks.rows(), chunks.rowsPerChunk()), chunks.rowLength());
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--algorithm %s: %s".formatted(algorithm, e.getMessage()));
     }
   }
 }
