@@ -198,10 +198,14 @@ class TopKChecks {
     return rows;
   }
 
+  // Around the sizes of warps and groups; what the large kernels do with a small K, they do with 5.
   std::vector<int64_t> ks(int64_t length) const {
+    const bool large = most_k_ > 64;
+    const std::vector<int64_t> all = large ? std::vector<int64_t>{5, 65, 200, 1024}
+                                           : std::vector<int64_t>{1, 2, 5, 32, 33, 50, 64};
     std::vector<int64_t> result;
-    for (const int64_t k : {1, 2, 5, 32, 33, 50, 64, 200, 1024}) {
-      if (k <= std::min(length, most_k_)) result.push_back(k);
+    for (const int64_t k : all) {
+      if (k <= length) result.push_back(k);
     }
     if (length <= most_k_) result.push_back(length);
     return result;
