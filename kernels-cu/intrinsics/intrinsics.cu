@@ -5,6 +5,9 @@
 // culebra_intrinsics_NAME, and the row's number says which function it calls.
 #include "culebra/platform.cuh"
 
+#include "groups.cuh"
+#include "memory.cuh"
+
 namespace {
 
 // Everything travels in the lower bits of 64-bit words.

@@ -1,5 +1,7 @@
 #include "intrinsics_checks.h"
 
+#include <exception>
+
 namespace runner {
 
 namespace intrinsics {
@@ -163,6 +165,7 @@ Argument halves(bool pairs) { return {narrow_specials(0x3C00, 0x7C00, 0x0400, pa
 Argument bfloats(bool pairs) { return {narrow_specials(0x3F80, 0x7F80, 0x0080, pairs), any_bits}; }
 
 Group::~Group() {
+  if (std::uncaught_exceptions() != 0) return;
   for (const std::string& function : functions_) {
     bench_.expect(checked_.count(function) != 0, "intrinsics: %s of %s has no check",
                   function.c_str(), name_.c_str());
@@ -227,6 +230,8 @@ void check_intrinsics(Bench& bench) {
   check_conversion_intrinsics(bench);
   check_special_intrinsics(bench);
   check_narrow_intrinsics(bench);
+  check_group_intrinsics(bench);
+  check_memory_intrinsics(bench);
 }
 
 }  // namespace runner

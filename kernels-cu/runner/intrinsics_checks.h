@@ -20,6 +20,8 @@ void check_arithmetic_intrinsics(Bench& bench);
 void check_conversion_intrinsics(Bench& bench);
 void check_special_intrinsics(Bench& bench);
 void check_narrow_intrinsics(Bench& bench);
+void check_group_intrinsics(Bench& bench);
+void check_memory_intrinsics(Bench& bench);
 
 namespace intrinsics {
 

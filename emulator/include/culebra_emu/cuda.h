@@ -9,6 +9,7 @@
 
 #include "culebra_emu/vector_types.h"
 
+#include "culebra_emu/address_spaces.h"
 #include "culebra_emu/assertion.h"
 #include "culebra_emu/atomic.h"
 #include "culebra_emu/barrier.h"

@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 8;
+inline constexpr std::uint32_t kAbiVersion = 9;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -91,6 +91,10 @@ struct Runtime {
   // The lanes of the thread's warp that have not exited.
   std::uint32_t (*active_lanes)(const Thread* thread);
 
+  // The lanes of the thread's warp that run together with it: those that come to the same place
+  // before each of the warp's others has exited, or waits or polls elsewhere.
+  std::uint32_t (*converged_lanes)(Thread* thread, const Site* site);
+
   // The block's static shared array of one call site. `key` is an address that is unique to the
   // site.
   void* (*static_shared)(Thread* thread, const void* key, std::uint64_t bytes, std::uint64_t align);
@@ -122,6 +126,9 @@ struct Runtime {
   // A checked image only: an index leaves its array, in the call that returns to `code`. `what`
   // names both.
   void (*out_of_bounds)(Thread* thread, const char* what, const void* code);
+
+  // Waits for all threads of all blocks of a cooperative launch.
+  void (*grid_barrier)(Thread* thread, const Site* site);
 
   const AsyncFunctions* async;
 };

@@ -61,6 +61,11 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+inline void __threadfence_cluster() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+// A mark for a profiler, of which there is none.
+inline void __prof_trigger(int) {}
+
 // One tick is a nanosecond here, whatever the device's clock rate attribute says.
 inline long long int clock64() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

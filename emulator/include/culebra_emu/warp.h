@@ -231,10 +231,10 @@ inline void __syncwarp(unsigned mask = 0xFFFFFFFFu,
   culebra_emu::vote<culebra_emu::VoteKind::kSync>(where, "__syncwarp", mask, false);
 }
 
-// The lanes that have not exited. Lanes that took another branch count too: fibers know no
-// convergence.
-inline unsigned __activemask() {
-  return culebra_emu::runtime->active_lanes(&culebra_emu::this_thread());
+// The lanes that came to this place together; see Runtime::converged_lanes.
+inline unsigned __activemask(std::source_location where = std::source_location::current()) {
+  const culebra_emu::Site at = culebra_emu::site(where, "__activemask");
+  return culebra_emu::runtime->converged_lanes(&culebra_emu::this_thread(), &at);
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// The barriers of a block and of a cluster.
+// The barriers of a block, of a cluster and of a grid.
 #include <cstring>
 #include <utility>
 
@@ -15,8 +15,7 @@ std::uint32_t GroupExecutor::block_barrier(EmulatedThread& thread, const Site& s
     block.barrier_first = &thread;
   } else {
     const Site& other = *block.barrier_first->waiting.site;
-    if (site.line != other.line ||
-        (site.file != other.file && std::strcmp(site.file, other.file) != 0)) {
+    if (!is_same_place(site, other)) {
       fail(CUDA_ERROR_LAUNCH_FAILED,
            "divergent barrier: the threads of the block wait at different barriers; " +
                describe_waiting(block));
@@ -260,6 +259,33 @@ void GroupExecutor::on_exit_in_cluster(EmulatedThread& thread) {
   --cluster.live_threads;
   if (thread.arrived_at_cluster && thread.cluster_phase == cluster.phase) --cluster.arrived;
   if (cluster.arrived != 0 && cluster.arrived == cluster.live_threads) release_cluster(cluster);
+}
+
+void GroupExecutor::grid_barrier(EmulatedThread& thread, const Site& site) {
+  if (!launch_->cooperative) {
+    fail(CUDA_ERROR_LAUNCH_FAILED,
+         name_of(thread) +
+             " waits for the grid in a launch that is not cooperative: " + describe_site(site));
+  }
+  const void* const hand_over = &grid_hand_overs_[grid_phase_ % 2];
+  thread.waiting = {Waiting::For::kGrid, &site, 0, 0, nullptr, nullptr};
+  checks_.on_arrival(thread, hand_over);
+  ++grid_arrived_;
+  release_grid_if_complete();
+  settle(thread);
+  checks_.on_departure(thread, hand_over);
+}
+
+// A thread that has exited is not waited for, a block of which none is left is, in vain.
+void GroupExecutor::release_grid_if_complete() {
+  if (grid_arrived_ != live_threads_ || exited_blocks_ != 0) return;
+  grid_arrived_ = 0;
+  ++grid_phase_;
+  for (std::uint32_t i = 0; i < thread_count_; ++i) {
+    if (threads_[i].waiting.what == Waiting::For::kGrid && !threads_[i].exited) {
+      let_go_on(threads_[i]);
+    }
+  }
 }
 
 }  // namespace culebra_emu

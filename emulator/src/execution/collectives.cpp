@@ -1,5 +1,6 @@
 // The lanes of a warp meet.
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "execution/group_executor.h"
@@ -80,6 +81,47 @@ void GroupExecutor::on_exit_of_lane(Warp& warp, std::uint32_t lane) {
     rest &= ~mask;
     try_complete(warp, mask);
   }
+}
+
+std::uint32_t GroupExecutor::converged_lanes(EmulatedThread& thread, const Site& site) {
+  Warp& warp = thread.home->warp_of(thread);
+  std::uint32_t lanes = 0;
+  thread.waiting = {Waiting::For::kConverged, &site, 0, 0, nullptr, &lanes};
+  if (std::find(converging_.begin(), converging_.end(), &warp) == converging_.end()) {
+    converging_.push_back(&warp);
+  }
+  wait_here(thread);
+  return lanes;
+}
+
+// A fiber knows nothing of the branches that others take. But once every lane of the warp has
+// exited, waits or polls, those that ask at one place are those that came there together.
+void GroupExecutor::release_converged() {
+  std::erase_if(converging_, [&](Warp* warp) {
+    for (std::uint32_t rest = warp->live; rest != 0; rest &= rest - 1) {
+      const EmulatedThread& lane = warp->lanes[__builtin_ctz(rest)];
+      if (!lane.started || lane.waiting.what == Waiting::For::kNothing) return false;
+    }
+    for (std::uint32_t rest = warp->live; rest != 0; rest &= rest - 1) {
+      const EmulatedThread& first = warp->lanes[__builtin_ctz(rest)];
+      if (first.waiting.what != Waiting::For::kConverged) continue;
+      const Site& site = *first.waiting.site;
+      std::uint32_t together = 0;
+      for (std::uint32_t others = rest; others != 0; others &= others - 1) {
+        const Waiting& waiting = warp->lanes[__builtin_ctz(others)].waiting;
+        if (waiting.what == Waiting::For::kConverged && is_same_place(*waiting.site, site) &&
+            std::strcmp(waiting.site->operation, site.operation) == 0) {
+          together |= others & -others;
+        }
+      }
+      for (std::uint32_t lanes = together; lanes != 0; lanes &= lanes - 1) {
+        EmulatedThread& lane = warp->lanes[__builtin_ctz(lanes)];
+        *lane.waiting.result = together;
+        make_ready(lane);
+      }
+    }
+    return true;
+  });
 }
 
 }  // namespace culebra_emu

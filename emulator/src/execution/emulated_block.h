@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -21,16 +22,31 @@ struct Fiber {
   FiberContext context;
 };
 
+// (The same file may have several names in an image.)
+inline bool is_same_place(const Site& a, const Site& b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
 // Where a thread waits, and for whom.
 struct Waiting {
-  enum class For { kNothing, kBlock, kLanes, kCluster, kWarp, kNumbered, kMemory };
+  enum class For {
+    kNothing,
+    kBlock,
+    kLanes,
+    kCluster,
+    kGrid,
+    kWarp,
+    kNumbered,
+    kConverged,
+    kMemory
+  };
   For what = For::kNothing;
   const Site* site = nullptr;  // in the waiting thread's frame
   std::uint32_t mask = 0;      // kLanes
   std::uint32_t number = 0;    // kWarp (for its other lanes, to go to a barrier) and kNumbered
   // kLanes
   CompleteCollective complete = nullptr;
-  // kWarp and kNumbered: where the result goes
+  // kWarp, kNumbered and kConverged: where the result goes
   std::uint32_t* result = nullptr;
 };
 

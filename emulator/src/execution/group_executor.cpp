@@ -83,6 +83,8 @@ void GroupExecutor::prepare(const Launch& launch, std::uint64_t clusters) {
   thread_count_ = live_threads_ = static_cast<std::uint32_t>(blocks * threads_in_block);
   next_thread_ = 0;
   start_one_ = false;
+  grid_arrived_ = exited_blocks_ = 0;
+  converging_.clear();
   ready_first_ = ready_last_ = nullptr;
   activity_ = 0;
   async_.begin_group(thread_count_);
@@ -266,6 +268,7 @@ void GroupExecutor::resume(FiberContext& from, EmulatedThread& thread) {
 // Leaves `from`, which waits or (if it is an idle fiber's) has no thread to run.
 void GroupExecutor::go_on(FiberContext& from, Fiber* idle) {
   if (has_deadline_ && --until_look_ == 0) look_at_clock();
+  if (!converging_.empty()) release_converged();
   const bool can_start = next_thread_ < thread_count_;
   if (shuffle_ && can_start && someone_is_ready() && shuffle_->draw(2) == 0) {
     start_one_ = true;
@@ -399,9 +402,11 @@ void GroupExecutor::on_exit(EmulatedThread& thread) {
   if (block.barriers_used) on_exit_at_barriers(thread);
   on_exit_in_cluster(thread);
   if (block.live_threads == 0) on_exit_of_block(block);
+  if (grid_arrived_ != 0) release_grid_if_complete();
 }
 
 void GroupExecutor::on_exit_of_block(EmulatedBlock& block) {
+  ++exited_blocks_;
   async_.on_exit_of_block(block);
   if (const auto damage = block.shared.find_damage()) {
     fail(CUDA_ERROR_ILLEGAL_ADDRESS, "wrote " + *damage);

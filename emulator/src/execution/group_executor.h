@@ -2,6 +2,7 @@
 // A group is a cluster, or the whole grid of a cooperative launch; docs/decisions/0007.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -53,6 +54,8 @@ class GroupExecutor {
                                  std::uint32_t threads, bool arrive_only, std::uint32_t predicate);
   void cluster_arrive(EmulatedThread& thread, const Site& site, bool relaxed);
   void cluster_wait(EmulatedThread& thread, const Site& site);
+  void grid_barrier(EmulatedThread& thread, const Site& site);
+  std::uint32_t converged_lanes(EmulatedThread& thread, const Site& site);
   void yield(EmulatedThread& thread);
   // A thread that sleeps between two looks at an mbarrier does nothing but look.
   void sleep(EmulatedThread& thread);
@@ -131,6 +134,8 @@ class GroupExecutor {
   void release_cluster(Cluster& cluster);
   void on_exit_in_cluster(EmulatedThread& thread);
   void on_exit_of_block(EmulatedBlock& block);
+  void release_grid_if_complete();
+  void release_converged();
 
   // Diagnoses (describe.cpp).
   EmulatedThread& running() const { return *static_cast<EmulatedThread*>(*current_); }
@@ -173,6 +178,14 @@ class GroupExecutor {
   EmulatedThread* ready_first_ = nullptr;
   EmulatedThread* ready_last_ = nullptr;
   bool start_one_ = false;
+  // Of the threads of a cooperative launch: those at its barrier, and how often it was passed.
+  std::uint32_t grid_arrived_ = 0;
+  std::uint32_t grid_phase_ = 0;
+  std::uint32_t exited_blocks_ = 0;
+  // What the arrivals of a phase hand over to its waits, for the checks.
+  std::array<char, 2> grid_hand_overs_ = {};
+  // The warps that have lanes which ask who runs with them.
+  std::vector<Warp*> converging_;
   std::uint64_t activity_ = 0;
   AsyncUnit async_{*this};
 

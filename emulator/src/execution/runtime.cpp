@@ -23,6 +23,10 @@ struct RuntimeFunctions {
     const auto& self = *static_cast<const EmulatedThread*>(thread);
     return self.home->warp_of(self).live;
   }
+  static std::uint32_t converged_lanes(Thread* thread, const Site* site) {
+    return GroupExecutor::or_fail(
+        thread, [&] { return GroupExecutor::of(thread).converged_lanes(of(thread), *site); });
+  }
   static void* static_shared(Thread* thread, const void* key, std::uint64_t bytes,
                              std::uint64_t align) {
     return GroupExecutor::or_fail(thread, [&] {
@@ -59,6 +63,10 @@ struct RuntimeFunctions {
     GroupExecutor::or_fail(thread,
                            [&] { GroupExecutor::of(thread).cluster_wait(of(thread), *site); });
   }
+  static void grid_barrier(Thread* thread, const Site* site) {
+    GroupExecutor::or_fail(thread,
+                           [&] { GroupExecutor::of(thread).grid_barrier(of(thread), *site); });
+  }
   static void access(Thread* thread, const void* address, std::uint64_t bytes, std::uint32_t kind,
                      const void* code) {
     GroupExecutor::or_fail(thread, [&] {
@@ -77,6 +85,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::block_barrier,
     &RuntimeFunctions::warp_collective,
     &RuntimeFunctions::active_lanes,
+    &RuntimeFunctions::converged_lanes,
     &RuntimeFunctions::static_shared,
     &RuntimeFunctions::yield,
     &RuntimeFunctions::fail,
@@ -85,6 +94,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::numbered_barrier,
     &RuntimeFunctions::access,
     &RuntimeFunctions::out_of_bounds,
+    &RuntimeFunctions::grid_barrier,
     &kAsyncFunctions,
 };
 

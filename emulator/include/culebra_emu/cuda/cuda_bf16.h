@@ -1,0 +1,4 @@
+// CUDA's name for it, so that a kernel may include it.
+#pragma once
+
+#include "culebra_emu/cuda.h"
