@@ -151,8 +151,17 @@ TEST(foreign_images_have_their_codes) {
   header = header_of(image);
   header.e_flags = 0x6005004;
   RETURNS(209, cuModuleLoadDataEx(&module, with_header(image, header).data(), 2, options, values));
-  CHECK_EQ(std::string(log), "the image is for sm_80, the device is sm_90");
+  CHECK_EQ(
+      std::string(log),
+      "the image is for sm_80, the device is sm_90 (the emulator, which runs images that its own "
+      "packer made)");
   CHECK_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
+  // As nvcc up to 12 writes it.
+  header.e_ident[EI_OSABI] = 0x33;
+  header.e_flags = 0x560556;
+  values[1] = reinterpret_cast<void*>(sizeof log);
+  RETURNS(209, cuModuleLoadDataEx(&module, with_header(image, header).data(), 2, options, values));
+  CHECK(std::string(log).starts_with("the image is for sm_86, the device is sm_90"));
 }
 
 // As nvcc writes it, as far as the emulator looks: the header of an image, and a section .nv.info
@@ -176,7 +185,12 @@ TEST(a_cubin_of_nvcc_is_refused) {
   const char* path = std::getenv("CULEBRA_TEST_CUBIN");
   if (path == nullptr || *path == '\0') skip("no nvcc to make a cubin with");
   use_device();
-  RETURNS(209, load(read_file(path)));
+  char log[256] = {};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule module = nullptr;
+  RETURNS(209, cuModuleLoadDataEx(&module, read_file(path).data(), 2, options, values));
+  CHECK(std::string(log).starts_with("the image holds code of a GPU, sm_90; this is the emulator"));
 }
 
 TEST(two_images_at_once) {

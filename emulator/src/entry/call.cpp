@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "config.h"
 #include "entry/call_count.h"
@@ -101,8 +102,27 @@ void die_of_dead_stream(const char* symbol, CUstream handle) {
   die_of_misuse(symbol, what.c_str());
 }
 
+namespace {
+
+// Of the next call, and of the one that runs.
+constinit thread_local bool thread_stream_asked = false;
+constinit thread_local bool thread_stream_used = false;
+
+}  // namespace
+
+void ask_for_thread_stream() { thread_stream_asked = true; }
+
+DefaultStreamScope::DefaultStreamScope() : before_(thread_stream_used) {
+  if (std::exchange(thread_stream_asked, false)) thread_stream_used = true;
+}
+DefaultStreamScope::~DefaultStreamScope() { thread_stream_used = before_; }
+
+StreamPtr default_stream(Context& context) {
+  return thread_stream_used ? context.per_thread_stream() : context.legacy_stream();
+}
+
 StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result) {
-  // Null and 1 are the legacy default stream, 2 is the thread's own.
+  constexpr std::uintptr_t kLegacy = 1;
   constexpr std::uintptr_t kPerThread = 2;
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
   StreamPtr stream;
@@ -112,7 +132,9 @@ StreamPtr resolve_stream(const char* symbol, CUstream handle, CUresult& result) 
       result = context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
       return nullptr;
     }
-    stream = number == kPerThread ? context->per_thread_stream() : context->legacy_stream();
+    stream = number == kLegacy      ? context->legacy_stream()
+             : number == kPerThread ? context->per_thread_stream()
+                                    : default_stream(*context);
   } else {
     stream = objects().streams.find(handle);
     if (stream == nullptr) die_of_dead_stream(symbol, handle);

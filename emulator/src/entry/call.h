@@ -29,8 +29,25 @@ CUresult admit(const char* symbol, unsigned demand);
 bool initialized();
 void set_initialized();
 
+// What stream 0 is for the calling thread: the legacy default stream, or the thread's own while one
+// of the variants in per_thread_entry.cpp runs.
+class DefaultStreamScope {
+ public:
+  DefaultStreamScope();
+  ~DefaultStreamScope();
+  DefaultStreamScope(const DefaultStreamScope&) = delete;
+  DefaultStreamScope& operator=(const DefaultStreamScope&) = delete;
+
+ private:
+  bool before_;
+};
+StreamPtr default_stream(Context& context);
+// Says that the thread's next call is that of such a variant.
+void ask_for_thread_stream();
+
 template <class Body>
 CUresult call(const char* symbol, unsigned demand, Body body) noexcept {
+  const DefaultStreamScope scope;
   try {
     const CUresult result = admit(symbol, demand);
     return result == CUDA_SUCCESS ? body() : result;

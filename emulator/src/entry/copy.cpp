@@ -44,11 +44,11 @@ bool is_pageable(const CopyEnd& end) {
   return end.type != CU_MEMORYTYPE_DEVICE && !address_space().find(end.address);
 }
 
-// Waits as a call on the legacy default stream does.
+// Waits as a call on the default stream does.
 CUresult run_on_default_stream(const char* symbol, Work work) {
   Context& context = *current_context();
   CompletionPtr done;
-  const CUresult result = submit(symbol, *context.legacy_stream(), std::move(work), &done);
+  const CUresult result = submit(symbol, *default_stream(context), std::move(work), &done);
   if (result != CUDA_SUCCESS) return result;
   done->wait();
   return context.device().failure();

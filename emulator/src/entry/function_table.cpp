@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "entry/call.h"
+#include "entry/per_thread_entry.h"
 
 // A weak definition for each function of the interface. Where the emulator has a real one, the
 // linker takes that; README.md lists the others.
@@ -42,7 +43,8 @@ bool is_missing(const DriverFunction& function) {
 }
 
 // The newest one that the caller, by the version it was written for, knows how to call.
-void* find_function(const char* base, int version, CUdriverProcAddressQueryResult& status) {
+const DriverFunction* find_function(const char* base, int version,
+                                    CUdriverProcAddressQueryResult& status) {
   const DriverFunction* best = nullptr;
   status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   for (const DriverFunction& function : kFunctions) {
@@ -57,7 +59,7 @@ void* find_function(const char* base, int version, CUdriverProcAddressQueryResul
       status = CU_GET_PROC_ADDRESS_SUCCESS;
     }
   }
-  return best == nullptr ? nullptr : best->address;
+  return best;
 }
 
 }  // namespace
@@ -71,16 +73,17 @@ std::string_view base_name_of(std::string_view symbol) {
 CUresult get_proc_address(const char* name, void** address, int version, std::uint64_t flags,
                           CUdriverProcAddressQueryResult* status) {
   return call("cuGetProcAddress_v2", kNeedsNothing, [&] {
-    constexpr std::uint64_t kLegacyStream = 1;
     constexpr std::uint64_t kPerThreadStream = 2;
     if (name == nullptr || address == nullptr || flags > kPerThreadStream) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    // The variants for per-thread default streams are not modelled; a caller that wants them must
-    // know.
-    if (flags != 0 && flags != kLegacyStream) return CUDA_ERROR_NOT_SUPPORTED;
+    if (flags == kPerThreadStream && !kHasPerThreadFunctions) return CUDA_ERROR_NOT_SUPPORTED;
     CUdriverProcAddressQueryResult found;
-    *address = find_function(name, version, found);
+    const DriverFunction* const function = find_function(name, version, found);
+    *address = function == nullptr ? nullptr : function->address;
+    if (function != nullptr && flags == kPerThreadStream) {
+      if (void* const variant = find_per_thread_function(function->symbol)) *address = variant;
+    }
     if (status != nullptr) *status = found;
     // Who does not ask for the status must still hear of a failure.
     return *address == nullptr && status == nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;

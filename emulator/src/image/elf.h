@@ -17,7 +17,11 @@ inline constexpr std::uint32_t kFlagsWithoutArchitecture = 0x06000004;
 constexpr std::uint32_t flags_of_architecture(unsigned sm) {
   return kFlagsWithoutArchitecture | (sm << 8);
 }
-constexpr unsigned architecture_of_flags(std::uint32_t flags) { return (flags >> 8) & 0xFF; }
+// nvcc up to 12 writes another OS/ABI, and the architecture elsewhere.
+inline constexpr unsigned char kOsAbiCudaUpTo12 = 0x33;
+constexpr unsigned architecture_of_flags(unsigned char os_abi, std::uint32_t flags) {
+  return (os_abi == kOsAbiCudaUpTo12 ? flags : flags >> 8) & 0xFF;
+}
 
 inline constexpr const char* kAbiSection = ".culebra.abi";
 inline constexpr const char* kParametersSection = ".culebra.params";

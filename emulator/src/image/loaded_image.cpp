@@ -137,14 +137,16 @@ std::optional<Rejection> read_sections(const void* data,
       header.e_ident[EI_VERSION] != EV_CURRENT) {
     return invalid("not a 64-bit little-endian ELF file");
   }
-  if (header.e_machine != kMachineCuda || header.e_ident[EI_OSABI] != kOsAbiCuda) {
+  const unsigned char os_abi = header.e_ident[EI_OSABI];
+  if (header.e_machine != kMachineCuda || (os_abi != kOsAbiCuda && os_abi != kOsAbiCudaUpTo12)) {
     return invalid("an ELF file of another machine");
   }
-  const unsigned architecture = architecture_of_flags(header.e_flags);
+  const unsigned architecture = architecture_of_flags(os_abi, header.e_flags);
   if (architecture != LoadedImage::kArchitecture) {
     return Rejection{CUDA_ERROR_NO_BINARY_FOR_GPU,
                      "the image is for sm_" + std::to_string(architecture) + ", the device is sm_" +
-                         std::to_string(LoadedImage::kArchitecture)};
+                         std::to_string(LoadedImage::kArchitecture) +
+                         " (the emulator, which runs images that its own packer made)"};
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 ||
       header.e_shstrndx >= header.e_shnum) {
@@ -179,8 +181,9 @@ std::optional<Rejection> check_sections(const std::map<std::string, std::string>
     if (sections.contains(".nv.info")) {
       return Rejection{
           CUDA_ERROR_NO_BINARY_FOR_GPU,
-          "the image holds code of a GPU; this is the emulator, which runs images that its own "
-          "packer made"};
+          "the image holds code of a GPU, sm_" + std::to_string(LoadedImage::kArchitecture) +
+              "; this is the emulator, which runs images that its own packer made: set "
+              "CULEBRA_KERNELS to them, or make them with bin/culebra-image"};
     }
     return invalid("the image holds no kernels");
   }
