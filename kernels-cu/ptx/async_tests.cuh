@@ -1,11 +1,9 @@
 // cp.async, mbarrier, bulk copies, clusters. Blocks of 128 threads; every element is an integer.
 #pragma once
 
-namespace {
+#include "shared_address.cuh"
 
-__device__ uint32_t shared_address(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
+namespace {
 
 __device__ void wait_for_parity(uint32_t barrier, uint32_t parity) {
   while (!culebra::ptx::mbarrier_try_wait_parity_shared_b64(barrier, parity)) {

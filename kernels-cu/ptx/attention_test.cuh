@@ -2,6 +2,10 @@
 // mma.sync, an online softmax. Not tuned; the shipped kernels are in attention/.
 #pragma once
 
+#include "culebra/ptx.cuh"
+
+#include "shared_address.cuh"
+
 // out [heads][length][64] = softmax(scale q k^T) v, q, k, v [heads][length][64] in bf16; length is
 // a multiple of 64. Block: 64 queries of one head, 16 a warp; grid: heads * length / 64.
 extern "C" __global__ void __launch_bounds__(128)

@@ -88,16 +88,18 @@ extern "C" __global__ void __launch_bounds__(32)
 }
 CULEBRA_KERNEL(culebra_ptx_movmatrix_trans_b16, 32, out, in)
 
-// The rate: `repeats` products a warp, each with the last one's sums. out [thread][4].
+// `repeats` times the same product, each on top of the last one's sums, in each warp: for measures.
+// in [lane][6]: the lane's registers of a and of b; out [thread][4].
 extern "C" __global__ void __launch_bounds__(1024)
-    culebra_ptx_mma_rate(float* out, const uint32_t* in, uint32_t repeats) {
+    culebra_ptx_mma_repeated(float* out, const uint32_t* in, uint32_t repeats) {
   float sums[4] = {0, 0, 0, 0};
-  const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
-  const uint32_t b[2] = {in[4], in[5]};
+  const uint32_t* const mine = in + 6 * (threadIdx.x % 32);
+  const uint32_t a[4] = {mine[0], mine[1], mine[2], mine[3]};
+  const uint32_t b[2] = {mine[4], mine[5]};
   for (uint32_t i = 0; i < repeats; ++i) {
     culebra::ptx::mma_sync_m16n8k16_f32_bf16_bf16_f32(sums, a, b, sums);
   }
   const uint64_t thread = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   for (int i = 0; i < 4; ++i) out[4 * thread + i] = sums[i];
 }
-CULEBRA_KERNEL(culebra_ptx_mma_rate, 1024, out, in, repeats)
+CULEBRA_KERNEL(culebra_ptx_mma_repeated, 1024, out, in, repeats)

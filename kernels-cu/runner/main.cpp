@@ -2,16 +2,64 @@
 // framework: made to run under compute-sanitizer as well as on the emulator.
 //
 //   runner ROOT [DRIVER [FAMILY...]]      DRIVER defaults to libcuda.so.1; all families unless some
-//   are named
+//                                         are named. ptx/async is one theme of the family ptx.
 //
 // Exit status: 0 if every check held, 1 if one did not, 2 if it could not run.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "checks.h"
+#include "ptx_checks.h"
+
+namespace {
+
+struct Family {
+  std::string name;
+  void (*check)(runner::Bench& bench);
+  bool ships;  // it must be there; one for tests only may be
+};
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> all = {
+      {"selftest", runner::check_selftest, false},
+      {"ptx", runner::check_ptx, false},
+      {"intrinsics", runner::check_intrinsics, false},
+      {"reduce", runner::check_reduce, true},
+      {"softmax", runner::check_softmax, true},
+      {"softmax_fused", runner::check_softmax_fused, true},
+      {"softmax_split", runner::check_softmax_split, true},
+      {"softmax_backward", runner::check_softmax_backward, true},
+      {"topk", runner::check_topk, true}};
+  return all;
+}
+
+// What the names stand for, in the order of the names.
+std::vector<Family> choose(const std::vector<std::string>& names, const runner::KernelRoot& root) {
+  std::vector<Family> chosen;
+  if (names.empty()) {
+    for (const Family& family : families()) {
+      if (family.ships || root.has_family(family.name)) chosen.push_back(family);
+    }
+    return chosen;
+  }
+  std::vector<Family> known = families();
+  for (const runner::PtxTheme& theme : runner::kPtxThemes) {
+    known.push_back({std::string("ptx/") + theme.name, theme.check, false});
+  }
+  for (const std::string& name : names) {
+    const auto family = std::find_if(known.begin(), known.end(),
+                                     [&](const Family& one) { return one.name == name; });
+    if (family == known.end()) throw std::runtime_error("there are no checks of \"" + name + "\"");
+    chosen.push_back(*family);
+  }
+  return chosen;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
@@ -24,21 +72,9 @@ int main(int argc, char** argv) {
     std::printf("kernel runner: %s, compute capability %d.%d\n", driver.device_name().c_str(),
                 driver.compute_capability() / 10, driver.compute_capability() % 10);
     runner::Bench bench(driver, root);
-    const std::vector<std::string> named(argv + std::min(argc, 3), argv + argc);
-    // What ships must be there; families for tests only may be.
-    const auto wanted = [&](const char* family, bool ships) {
-      return named.empty() ? ships || root.has_family(family)
-                           : std::find(named.begin(), named.end(), family) != named.end();
-    };
-    if (wanted("selftest", false)) runner::check_selftest(bench);
-    if (wanted("ptx", false)) runner::check_ptx(bench);
-    if (wanted("intrinsics", false)) runner::check_intrinsics(bench);
-    if (wanted("reduce", true)) runner::check_reduce(bench);
-    if (wanted("softmax", true)) runner::check_softmax(bench);
-    if (wanted("softmax_fused", true)) runner::check_softmax_fused(bench);
-    if (wanted("softmax_split", true)) runner::check_softmax_split(bench);
-    if (wanted("softmax_backward", true)) runner::check_softmax_backward(bench);
-    if (wanted("topk", true)) runner::check_topk(bench);
+    for (const Family& family : choose({argv + std::min(argc, 3), argv + argc}, root)) {
+      family.check(bench);
+    }
     std::printf("kernel runner: %ld passed, %ld failed\n", bench.passed(), bench.failed());
     return bench.failed() == 0 ? 0 : 1;
   } catch (const std::exception& e) {

@@ -2,14 +2,16 @@
 
 namespace runner {
 
+const std::vector<PtxTheme> kPtxThemes = {{"matrices", check_ptx_matrices},
+                                          {"math", check_ptx_math},
+                                          {"memory", check_ptx_memory},
+                                          {"async", check_ptx_async},
+                                          {"attention", check_ptx_attention},
+                                          {"block", check_ptx_block},
+                                          {"sync", check_ptx_sync}};
+
 void check_ptx(Bench& bench) {
-  check_ptx_matrices(bench);
-  check_ptx_math(bench);
-  check_ptx_memory(bench);
-  check_ptx_async(bench);
-  check_ptx_attention(bench);
-  check_ptx_block(bench);
-  check_ptx_sync(bench);
+  for (const PtxTheme& theme : kPtxThemes) theme.check(bench);
 }
 
 }  // namespace runner

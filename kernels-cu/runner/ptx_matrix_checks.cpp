@@ -1,6 +1,5 @@
 // mma.sync, ldmatrix, stmatrix, movmatrix: whole matrices of small integers, of which every sum is
 // exact, are cut into fragments as the PTX ISA lays them out, and put together again.
-#include <chrono>
 #include <cstdint>
 
 #include "elements.h"
@@ -256,20 +255,40 @@ void check_matrix_moves(Bench& bench) {
   bench.expect(out.read() == expected, "movmatrix.trans");
 }
 
-// Zeros times zeros, so that it is the same everywhere; the rate is printed, not judged.
-void measure_mma(Bench& bench) {
-  constexpr unsigned kBlocks = 32, kThreads = 128, kRepeats = 200;
-  const DeviceArray<std::uint32_t> in(bench.driver, std::vector<std::uint32_t>(6));
-  const DeviceArray<float> out(bench.driver, poison<float>(4 * kBlocks * kThreads));
-  const auto start = std::chrono::steady_clock::now();
-  bench.launch("culebra_ptx_mma_rate", kBlocks, kThreads, 0, out.at(0), in.at(0),
+// The kernel that is measured elsewhere.
+void check_mma_repeated(Bench& bench) {
+  constexpr unsigned kThreads = 64, kRepeats = 5;
+  std::vector<std::uint32_t> in(32 * 6);
+  int a[16][16], b[16][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 2; ++i) {
+      const auto put = [&](int r, int& element) {
+        element = static_cast<int>(std::floor(bench.uniform(-8, 9)));
+        in[6 * lane + r] |= bits_of(kBf16, element) << (16 * i);
+      };
+      for (int r = 0; r < 4; ++r) {
+        const Place at = place_in_a(lane, r, i, 2);
+        put(r, a[at.row][at.column]);
+      }
+      for (int r = 0; r < 2; ++r) {
+        const Place at = place_in_b(lane, r, i, 2);
+        put(4 + r, b[at.row][at.column]);
+      }
+    }
+  }
+  std::vector<float> expected(4 * kThreads);
+  for (unsigned i = 0; i < expected.size(); ++i) {
+    const unsigned lane = i / 4 % 32;
+    const unsigned row = lane / 4 + 8 * (i % 4 / 2), column = 2 * (lane % 4) + i % 2;
+    int sum = 0;
+    for (unsigned k = 0; k < 16; ++k) sum += a[row][k] * b[k][column];
+    expected[i] = static_cast<float>(int{kRepeats} * sum);
+  }
+  const DeviceArray<std::uint32_t> device_in(bench.driver, in);
+  const DeviceArray<float> out(bench.driver, poison<float>(expected.size()));
+  bench.launch("culebra_ptx_mma_repeated", 1, kThreads, 0, out.at(0), device_in.at(0),
                std::uint32_t{kRepeats});
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  bench.expect(out.read() == std::vector<float>(4 * kBlocks * kThreads), "mma of zeros");
-  const double products = double{kBlocks} * kThreads / 32 * kRepeats * 16 * 8 * 16;
-  std::printf("mma.sync m16n8k16: %.3g multiply-adds a second, launch included\n",
-              products / seconds);
+  bench.expect(out.read() == expected, "mma.sync, %u times the same", kRepeats);
 }
 
 }  // namespace
@@ -280,7 +299,7 @@ void check_ptx_matrices(Bench& bench) {
   }
   check_mma_rounding(bench);
   check_matrix_moves(bench);
-  measure_mma(bench);
+  check_mma_repeated(bench);
 }
 
 }  // namespace runner

@@ -1,68 +1,94 @@
 #!/usr/bin/env bash
-# Breaks our own kernels on purpose, one mistake at a time, and shows that the checks find each: the one that it is meant
-# for, by its words. First, that the kernels as they are have nothing to be found.
+# Breaks our own kernels on purpose, one mistake at a time, and shows that each is found, in the words that are meant for it:
+# by CULEBRA_EMU_CHECK, or by the runner that looks at the results. First, that the kernels as they are have nothing to be found.
+# The mistakes are in mutants.sh.
 #
-#   run.sh LIBRARY CHECKED_ROOT RUNNER WORK      from the emulator's folder; WORK is a folder for the mutants
+#   [QUICK=1] run.sh LIBRARY CHECKED_BUILD RUNNER WORK [NAME...]     from the emulator's folder; WORK is a folder for the mutants
+#
+# QUICK=1 leaves out what takes long: minutes of the sort that `make test` has no time for.
 set -euo pipefail
 
 library=$1 checked=$2 runner=$3 work=$4
+shift 4
+wanted=" $* "
 kernels=../kernels-cu
-passed=0 failed=0
+jobs=$(nproc)
 
+# verdict PLACE passed|failed NAME WHY
 verdict() {
-  if [[ $1 == passed ]]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-  [[ $1 == passed ]] || printf 'FAILED %s: %s\n%s\n' "$2" "$3" "$(tail -n 5 "$work/log")"
+  echo "$2" >> "$1/verdicts"
+  [[ $2 == passed ]] || printf 'FAILED %s: %s\n%s\n' "$3" "$4" "$(tail -n 5 "$1/log")"
 }
 
-# run ROOT FAMILY...: the runner's status, its words in $work/log.
+# run PLACE ROOT FAMILY...: the runner's status, its words in PLACE/log.
 run() {
-  local root=$1
-  shift
-  CULEBRA_EMU_CHECK=all "$runner" "$root" "$library" "$@" > "$work/log" 2>&1
+  local place=$1 root=$2
+  shift 2
+  CULEBRA_EMU_CHECK=all "$runner" "$root" "$library" "$@" > "$place/log" 2>&1
 }
 
-# mutant NAME FAMILY FILE EXPRESSION TEXT: the sed expression makes the mistake, and the log must have the text.
+quick=${QUICK:-}
+
+names=() families=() files=() expressions=() texts=()
+
+# mutant NAME FAMILY FILE EXPRESSION TEXT: the sed expression makes the mistake, and the log must have the text. Of the family
+# ptx only a theme, as ptx/async, is compiled and run.
 mutant() {
-  local name=$1 family=$2 file=$3 expression=$4 text=$5
-  rm -rf "$work/source" "$work/objects" "$work/kernels"
-  mkdir -p "$work/source"
-  cp -r "$kernels/include" "$kernels/$family" "$kernels/write-index.sh" "$work/source/"
-  sed -i -E "$expression" "$work/source/$file"
-  if cmp -s "$work/source/$file" "$kernels/$file"; then
-    : > "$work/log"
-    verdict failed "$name" "the expression changes nothing in $file"
+  [[ $wanted == '  ' || $wanted == *" $1 "* ]] || return 0
+  names+=("$1") families+=("$2") files+=("$3") expressions+=("$4") texts+=("$5")
+}
+
+# The same, for one that takes long, or does what another one does in another family.
+thorough() { [[ -n $quick ]] || mutant "$@"; }
+
+# try PLACE INDEX
+try() {
+  local place=$1 name=${names[$2]} checks=${families[$2]} file=${files[$2]}
+  local family=${checks%/*} theme=${checks#*/}
+  rm -rf "$place/source" "$place/objects" "$place/kernels"
+  mkdir -p "$place/source"
+  cp -r "$kernels/include" "$kernels/$family" "$kernels/write-index.sh" "$place/source/"
+  [[ $theme == "$family" ]] || sed -i -E "/_tests?\.cuh\"/ { /\"${theme}_/ !d }" "$place/source/$family/$family.cu"
+  sed -i -E "${expressions[$2]}" "$place/source/$file"
+  if cmp -s "$place/source/$file" "$kernels/$file"; then
+    : > "$place/log"
+    verdict "$place" failed "$name" "the expression changes nothing in $file"
     return
   fi
-  make --no-print-directory -s CHECKED=1 BUILD="$work" KERNELS="$work/source" \
-    KERNEL_SOURCES="$work/source/$family/$family.cu" WARNINGS=-w kernels > /dev/null
-  if run "$work/kernels" "$family"; then
-    verdict failed "$name" 'nothing was found'
-  elif ! grep -qE "$text" "$work/log"; then
-    verdict failed "$name" "the log has not \"$text\""
+  if ! make --no-print-directory -s CHECKED=1 BUILD="$place" KERNELS="$place/source" \
+    KERNEL_SOURCES="$place/source/$family/$family.cu" WARNINGS=-w kernels > "$place/log" 2>&1; then
+    verdict "$place" failed "$name" 'it does not compile'
+  elif run "$place" "$place/kernels" "$checks"; then
+    verdict "$place" failed "$name" 'nothing was found'
+  elif ! grep -qE "${texts[$2]}" "$place/log"; then
+    verdict "$place" failed "$name" "the log has not \"${texts[$2]}\""
   else
-    verdict passed "$name" ''
+    verdict "$place" passed "$name" ''
   fi
 }
 
-mkdir -p "$work"
-if run "$checked"; then verdict passed unbroken ''; else verdict failed unbroken 'the checks find something in the kernels'; fi
+. test/mutants/mutants.sh
 
-mutant no_barrier_before_the_first_warp_reads reduce include/culebra/block.cuh \
-  '/waits for the partial result of every warp/,+1 s/__syncthreads\(\);//' 'race between this|that nobody has written'
-mutant no_barrier_before_all_read_the_result reduce include/culebra/block.cuh \
-  '/from overwriting `result` while/,+1 s/__syncthreads\(\);//' 'race between this|that nobody has written'
-mutant one_partial_too_many reduce include/culebra/block.cuh \
-  's/self\.lane < warps/self.lane <= warps/' 'init: read of .* that nobody has written, in a shared array'
-mutant load_one_beyond_the_row reduce include/culebra/vec.cuh \
-  's/first \+ i < length_ \?/first + i <= length_ ?/' 'invalid global read'
-mutant store_one_beyond_the_row softmax include/culebra/vec.cuh \
-  's/if \(first \+ i < length_\)/if (first + i <= length_)/' 'invalid global write|wrote [0-9]+ elements outside'
-mutant pack_beyond_the_row softmax include/culebra/vec.cuh \
-  's/first \+ kPackSize<T> <= length_/first < length_/' 'invalid global (read|write)'
-mutant no_barrier_in_reverse selftest selftest/selftest.cu \
-  '/selftest_reverse_f32\(/,/^}/ s/__syncthreads\(\);//' 'race between this|that nobody has written'
-mutant reverse_one_too_far selftest selftest/selftest.cu \
-  '/selftest_reverse_f32\(/,/^}/ s/blockDim\.x - 1 - /blockDim.x - /' 'invalid (shared|global) (read|write)'
+# Each core has a place of its own, with the tools that are built already.
+rm -rf "$work"
+for ((job = 0; job < jobs; ++job)); do
+  place=$work/$job
+  mkdir -p "$place"
+  : > "$place/verdicts"
+  cp -a "$checked"/{tools,checked,describe_kernels,pack_image} "$place/"
+  for ((i = job; i < ${#names[@]}; i += jobs)); do try "$place" "$i"; done &
+done
+mkdir "$work/unbroken"
+unbroken=()
+[[ -z $quick ]] || unbroken=(selftest ptx/async ptx/attention reduce softmax)
+if run "$work/unbroken" "$checked/kernels" ${unbroken[@]+"${unbroken[@]}"}; then
+  verdict "$work/unbroken" passed unbroken ''
+else
+  verdict "$work/unbroken" failed unbroken 'the checks find something in the kernels'
+fi
+wait
 
+passed=$(cat "$work"/*/verdicts | grep -c passed || true)
+failed=$((${#names[@]} + 1 - passed))
 printf 'mutants: %d passed, %d failed, 0 skipped\n' "$passed" "$failed"
-[[ $failed == 0 ]]
+((failed == 0))

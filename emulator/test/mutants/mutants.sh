@@ -1,0 +1,72 @@
+# The mistakes, for run.sh: of each family of kernels those of the four kinds (a wait or a fence that is missing, a barrier that is
+# missing, a bound that is one off, data that is looked for in another place than it was put) that it can have. `thorough` ones
+# are not part of `make test`.
+
+# What a missing barrier or wait lets a kernel do: the one or the other is met first.
+early='race between this|that nobody has written'
+
+thorough reduce_no_barrier_before_the_first_warp_reads reduce include/culebra/block.cuh \
+  '/waits for the partial result of every warp/,+1 s/__syncthreads\(\);//' "$early"
+mutant reduce_no_barrier_before_all_read_the_result reduce include/culebra/block.cuh \
+  '/from overwriting `result` while/,+1 s/__syncthreads\(\);//' "$early"
+thorough reduce_one_partial_too_many reduce include/culebra/block.cuh \
+  's/self\.lane < warps/self.lane <= warps/' 'init: read of .* that nobody has written, in a shared array'
+mutant reduce_load_one_beyond_the_row reduce include/culebra/vec.cuh \
+  's/first \+ i < length_ \?/first + i <= length_ ?/' 'invalid global read'
+thorough reduce_wrong_lane reduce include/culebra/warp.cuh \
+  's/self\.lane \^ distance\)/self.lane ^ (distance > 1 ? distance : 2))/' 'FAILED: '
+
+thorough softmax_no_barrier_before_the_first_warp_reads softmax include/culebra/block.cuh \
+  '/waits for the partial result of every warp/,+1 s/__syncthreads\(\);//' "$early"
+thorough softmax_store_one_beyond_the_row softmax include/culebra/vec.cuh \
+  's/if \(first \+ i < length_\)/if (first + i <= length_)/' 'invalid global write|wrote [0-9]+ elements outside'
+mutant softmax_pack_beyond_the_row softmax include/culebra/vec.cuh \
+  's/first \+ kPackSize<T> <= length_/first < length_/' 'invalid global (read|write)'
+thorough softmax_wrong_lane softmax include/culebra/warp.cuh \
+  's/self\.lane \^ distance\)/self.lane ^ (distance > 1 ? distance : 2))/' 'FAILED: '
+
+thorough topk_no_barrier_before_the_count_is_read topk topk/candidates.cuh \
+  '/Waits until all have read the keys of before/,+1 s/__syncthreads\(\);//' "$early"
+mutant topk_no_barrier_behind_the_sorted_keys topk topk/candidates.cuh \
+  '/Waits for the sorted keys and the count/,+1 s/__syncthreads\(\);//' "$early"
+thorough topk_one_key_too_many topk topk/candidates.cuh \
+  's/if \(place >= kCapacity\) break;/if (place > kCapacity) break;/' 'invalid (index|shared write)|race between this|FAILED: '
+thorough topk_load_one_beyond_the_row topk topk/chunk.cuh \
+  's/if \(at < piece\.length\)/if (at <= piece.length)/' 'invalid global read|FAILED: '
+thorough topk_wrong_place topk topk/chunk.cuh \
+  's/first_\(start \+ threadIdx\.x \* kPackSize<T>\)/first_(start + (threadIdx.x ^ 1) * kPackSize<T>)/' 'FAILED: |invalid'
+
+mutant selftest_no_barrier_in_reverse selftest selftest/selftest.cu \
+  '/selftest_reverse_f32\(/,/^}/ s/__syncthreads\(\);//' "$early"
+mutant selftest_reverse_one_too_far selftest selftest/selftest.cu \
+  '/selftest_reverse_f32\(/,/^}/ s/blockDim\.x - 1 - /blockDim.x - /' 'invalid (index|shared|global)'
+thorough selftest_wrong_lane selftest include/culebra/warp.cuh \
+  's/self\.lane \^ distance\)/self.lane ^ (distance > 1 ? distance : 2))/' 'FAILED: '
+
+mutant copies_without_a_wait ptx/async ptx/async_tests.cuh \
+  's/cp_async_wait_group<2>\(\);//' "$early|FAILED: cp.async"
+thorough copies_without_a_barrier ptx/async ptx/async_tests.cuh \
+  '/every thread.s copies have landed/ s/__syncthreads\(\);//' "$early"
+mutant bulk_pipeline_without_a_wait_for_data ptx/async ptx/async_tests.cuh \
+  's/wait_for_parity\(shared_address\(&full\[stage\]\), tile \/ kStages % 2\);//' "$early"
+mutant bulk_pipeline_without_a_wait_for_readers ptx/async ptx/async_tests.cuh \
+  's/wait_for_parity\(shared_address\(&empty\[stage\]\).*//' "$early"
+thorough bulk_pipeline_wrong_parity ptx/async ptx/async_tests.cuh \
+  's/&full\[stage\]\), tile \/ kStages % 2\)/\&full[stage]), tile \/ kStages % 2 ^ 1)/' "$early|deadlock"
+mutant bulk_store_without_a_proxy_fence ptx/async ptx/async_tests.cuh \
+  '/culebra_ptx_bulk_store/,/^}/ s/fence_proxy_async_shared_cta\(\);//' 'no fence\.proxy\.async comes behind it'
+thorough bulk_store_without_a_wait_for_the_source ptx/async ptx/async_tests.cuh \
+  's/cp_async_bulk_wait_group_read<0>\(\);//' "$early|FAILED: "
+mutant bulk_pipeline_one_tile_too_many ptx/async ptx/async_tests.cuh \
+  's/t == 0 && tile \+ 1 < tiles/t == 0 \&\& tile < tiles/' 'invalid global read|is on its way|bulk cop'
+
+mutant attention_without_a_wait ptx/attention ptx/attention_test.cuh \
+  '/cp_async_wait_all/ { N; /all values are there/ s/cp_async_wait_all\(\);// }' "$early|FAILED: attention"
+mutant attention_without_a_barrier ptx/attention ptx/attention_test.cuh \
+  '/all values are there, and nobody/ s/__syncthreads\(\);//' "$early"
+mutant attention_one_pack_too_many ptx/attention ptx/attention_test.cuh \
+  's/i < kRows \* kRowPacks/i <= kRows * kRowPacks/' 'invalid (index|shared|global)'
+mutant attention_stored_in_another_swizzle ptx/attention ptx/attention_test.cuh \
+  's/kStride \+ i % kRowPacks\]/kStride + (i % kRowPacks ^ i \/ kRowPacks % 8)]/' 'FAILED: attention'
+thorough attention_loaded_in_another_swizzle ptx/attention ptx/attention_test.cuh \
+  's/kStride \+ pack \+ lane \/ 16\]/kStride + (pack + lane \/ 16 ^ lane % 8)]/' 'FAILED: attention'
