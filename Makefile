@@ -52,7 +52,6 @@ run: build ## Build, then predict next characters of a text on the device: the d
 test: build ## Build, then run every test this machine can run
 	@$(MAKE) -s -C emulator test
 	@$(MAKE) -C kernels-cu test
-	@$(MAKE) -s -C emulator test-mutants-quick
 	@make/own-kernels-test.sh
 	@echo 'Java tests (whole log: build/test.log)'
 	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
