@@ -277,7 +277,7 @@ class BadInputTest {
         CommandRun.of("softmax", in.toString(), "-o", out, "--algorithm", "fast"),
         "--algorithm",
         "fast",
-        "naive, safe, online, auto");
+        "naive, safe, online, split, fused, auto");
     assertRefused(
         2, CommandRun.of("softmax", in.toString(), "-o", out, "--scale", "big"), "--scale", "big");
     assertRefused(
