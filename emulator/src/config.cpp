@@ -3,28 +3,67 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "driver_names.h"
 
 namespace culebra_emu {
 namespace {
 
-[[noreturn]] void reject(const char* name, const char* value, const char* expected) {
-  std::fprintf(stderr, "culebra-emulator: %s=%s: expected %s\n", name, value, expected);
+// Every switch that there is. One that is misspelt must not be taken for one that is off.
+constexpr const char* kSwitches[] = {
+    "CULEBRA_EMU_CHECK",          "CULEBRA_EMU_DEVICES", "CULEBRA_EMU_DIAGNOSE",
+    "CULEBRA_EMU_DRIVER_VERSION", "CULEBRA_EMU_FAULT",   "CULEBRA_EMU_MEMORY",
+    "CULEBRA_EMU_MISSING",        "CULEBRA_EMU_PEER",    "CULEBRA_EMU_REPORT",
+    "CULEBRA_EMU_SHUFFLE",        "CULEBRA_EMU_STUB",    "CULEBRA_EMU_TIMEOUT_S",
+};
+
+[[noreturn]] void reject(const char* name, const std::string& value, const std::string& expected) {
+  std::fprintf(stderr, "culebra-emulator: %s=%s: expected %s\n", name, value.c_str(),
+               expected.c_str());
   std::abort();
 }
 
-// A switch that is misspelt must not be taken for one that is off.
-std::uint64_t number(const char* name, std::uint64_t fallback) {
-  const char* value = std::getenv(name);
-  if (value == nullptr || *value == '\0') return fallback;
-  char* end = nullptr;
-  const std::uint64_t result = std::strtoull(value, &end, 10);
-  if (*end != '\0' || *value == '-') reject(name, value, "a number");
-  return result;
+void reject_unknown_switches() {
+  constexpr std::string_view kPrefix = "CULEBRA_EMU_";
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (!text.starts_with(kPrefix)) continue;
+    const std::string name(text.substr(0, text.find('=')));
+    if (std::find(std::begin(kSwitches), std::end(kSwitches), name) != std::end(kSwitches))
+      continue;
+    std::string known;
+    for (const char* one : kSwitches) known += std::string(known.empty() ? "" : ", ") + one;
+    std::fprintf(stderr, "culebra-emulator: %s: expected one of the switches %s\n", name.c_str(),
+                 known.c_str());
+    std::abort();
+  }
 }
+
+// Null if it is not set, or to nothing.
+const char* value_of(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+// A number from `least` to `most`, of which `unit` is a divisor.
+std::uint64_t number(const char* name, std::uint64_t fallback, std::uint64_t least,
+                     std::uint64_t most, std::uint64_t unit = 1) {
+  const char* const text = value_of(name);
+  if (text == nullptr) return fallback;
+  const std::optional<std::uint64_t> value = parse_number(text, least, most);
+  if (!value || *value % unit != 0) {
+    reject(name, text,
+           "a number from " + std::to_string(least) + " to " + std::to_string(most) +
+               (unit == 1 ? "" : " that " + std::to_string(unit) + " divides"));
+  }
+  return *value;
+}
+
+bool flag(const char* name) { return number(name, 0, 0, 1) == 1; }
 
 // As much as an H200 has, but no more than the machine can give.
 std::uint64_t default_memory() {
@@ -34,51 +73,33 @@ std::uint64_t default_memory() {
   return std::min(kH200Bytes, physical / 4 * 3);
 }
 
-int devices() {
-  constexpr const char* kName = "CULEBRA_EMU_DEVICES";
-  const std::uint64_t count = number(kName, 1);
-  if (count > 64) reject(kName, std::getenv(kName), "at most 64");
-  return static_cast<int>(count);
-}
-
 std::vector<std::string> missing_functions() {
   constexpr const char* kName = "CULEBRA_EMU_MISSING";
-  const char* value = std::getenv(kName);
+  const char* value = value_of(kName);
   if (value == nullptr) return {};
   std::vector<std::string> names = split(value, ',');
   for (const std::string& name : names) {
-    if (!is_driver_function(name)) reject(kName, value, "functions of the driver");
+    if (!is_driver_function(name)) {
+      reject(kName, value, "functions of the driver, separated by commas: cuFoo,cuBar_v2");
+    }
   }
   return names;
 }
 
-// CULEBRA_EMU_FAULT, and the older words for some of its rules.
 std::vector<FaultRule> fault_rules() {
-  std::string spec;
-  const auto add = [&](const char* name, const char* rule, const std::string& value) {
-    std::string complaint;
-    if (!parse_faults(rule + value, complaint)) reject(name, value.c_str(), complaint.c_str());
-    spec += std::string(rule) + value + ";";
-  };
-  const auto with = [&](const char* name, const char* rule, char separator) {
-    const char* value = std::getenv(name);
-    if (value == nullptr) return;
-    for (const std::string& entry : split(value, separator)) add(name, rule, entry);
-  };
-  with("CULEBRA_EMU_FAULT", "", ';');
-  with("CULEBRA_EMU_FAIL", "fail:", ',');
-  if (number("CULEBRA_EMU_OOM_AT", 0) != 0) with("CULEBRA_EMU_OOM_AT", "oom:", ',');
-  if (number("CULEBRA_EMU_SLOW_KERNEL_MS", 0) != 0) {
-    with("CULEBRA_EMU_SLOW_KERNEL_MS", "slow-kernel:", ',');
-  }
-  std::string complaint;
-  return *parse_faults(spec, complaint);
+  constexpr const char* kName = "CULEBRA_EMU_FAULT";
+  const char* value = value_of(kName);
+  if (value == nullptr) return {};
+  std::string expected;
+  const auto rules = parse_faults(value, expected);
+  if (!rules) reject(kName, value, expected);
+  return *rules;
 }
 
 Checks checks() {
   constexpr const char* kName = "CULEBRA_EMU_CHECK";
   Checks result;
-  const char* value = std::getenv(kName);
+  const char* value = value_of(kName);
   if (value == nullptr) return result;
   for (const std::string& word : split(value, ',')) {
     const bool all = word == "all";
@@ -97,8 +118,8 @@ Checks checks() {
 std::vector<std::string> peer_access(int devices) {
   constexpr const char* kName = "CULEBRA_EMU_PEER";
   constexpr const char* kExpected = "0, 1, or for each device a row of 0 and 1: 011,101,110";
-  const char* value = std::getenv(kName);
-  if (value == nullptr || *value == '\0') return {"1"};
+  const char* value = value_of(kName);
+  if (value == nullptr) return {"1"};
   std::vector<std::string> rows = split(value, ',');
   const auto is_row = [&](const std::string& row, std::size_t places) {
     return row.size() == places && row.find_first_not_of("01") == std::string::npos;
@@ -114,15 +135,21 @@ std::vector<std::string> peer_access(int devices) {
 
 Config read() {
   Config config;
-  config.devices = devices();
-  config.driver_version = static_cast<int>(number("CULEBRA_EMU_DRIVER_VERSION", 13000));
-  config.stub = number("CULEBRA_EMU_STUB", 0) != 0;
-  config.report = number("CULEBRA_EMU_REPORT", 0) != 0;
-  config.memory_bytes = number("CULEBRA_EMU_MEMORY", default_memory());
-  config.diagnose = number("CULEBRA_EMU_DIAGNOSE", 0) != 0;
+  constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  reject_unknown_switches();
+  config.devices = static_cast<int>(number("CULEBRA_EMU_DEVICES", 1, 0, 64));
+  // As cuDriverGetVersion has it: 12040 is 12.4. cuGetProcAddress, by which all is found, came with
+  // 11.3.
+  config.driver_version =
+      static_cast<int>(number("CULEBRA_EMU_DRIVER_VERSION", 13000, 11030, 99990, 10));
+  config.stub = flag("CULEBRA_EMU_STUB");
+  config.report = flag("CULEBRA_EMU_REPORT");
+  config.memory_bytes =
+      number("CULEBRA_EMU_MEMORY", default_memory(), 4096, std::uint64_t{1} << 44);
+  config.diagnose = flag("CULEBRA_EMU_DIAGNOSE");
   config.checks = checks();
-  config.shuffle = number("CULEBRA_EMU_SHUFFLE", 0);
-  config.timeout_s = number("CULEBRA_EMU_TIMEOUT_S", 0);
+  config.shuffle = number("CULEBRA_EMU_SHUFFLE", 0, 0, kAny);
+  config.timeout_s = number("CULEBRA_EMU_TIMEOUT_S", 0, 0, 1'000'000);
   config.missing = missing_functions();
   config.faults = fault_rules();
   config.peer = peer_access(config.devices);
@@ -133,12 +160,21 @@ Config read() {
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> result;
-  while (!text.empty()) {
+  for (;;) {
     const std::size_t end = text.find(separator);
-    if (end != 0) result.emplace_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    result.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    text.remove_prefix(end + 1);
   }
-  return result;
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,
+                                          std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value < least || value > most) return std::nullopt;
+  return value;
 }
 
 bool Config::can_access_peer(int from, int to) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,11 @@ struct Config {
 // Read once, at the first call.
 const Config& config();
 
-// "a,b" -> {"a", "b"}
+// "a,b" -> {"a", "b"}; "a," -> {"a", ""}
 std::vector<std::string> split(std::string_view text, char separator);
+
+// The whole text as a decimal number from `least` to `most`.
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,
+                                          std::uint64_t most);
 
 }  // namespace culebra_emu

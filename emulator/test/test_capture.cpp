@@ -544,4 +544,5 @@ TEST(a_failed_capture_leaves_nothing, {"CULEBRA_EMU_REPORT=1"}, "nothing is left
   RETURNS(901, cuStreamEndCapture(stream, &graph));
   RETURNS(0, cuStreamBeginCapture_v2(stream, kGlobal));
   RETURNS(0, cuStreamDestroy_v2(stream));
+  RETURNS(0, cuDevicePrimaryCtxRelease_v2(0));
 }

@@ -239,7 +239,7 @@ TEST(mapa_of_global_memory_is_told, {}, "not in shared memory") {
 
 TEST(a_store_behind_a_peers_array_is_told, {},
      ": outside of the shared memory of block (1,0,0), rank 1 of its "
-     "cluster, 0 bytes behind the end of a shared array of 16 bytes") {
+     "cluster, right behind the end of a shared array of 16 bytes") {
   use_device();
   RETURNS(0, launch_clusters(cluster_kernel("cluster_store_behind"), 2, 1, 0, 2));
   RETURNS(700, cuCtxSynchronize());

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "culebra_emu/control.h"
+#include "graph_driver.h"
 #include "support.h"
 
 using namespace culebra_test;
@@ -30,7 +31,7 @@ int set_fault(const char* spec) {
 #define DIAGNOSE \
   { "CULEBRA_EMU_DIAGNOSE=1" }
 
-TEST(diagnosis_of_a_second_free, DIAGNOSE, "cuMemFree_v2 #2: 1 bytes at 0x") {
+TEST(diagnosis_of_a_second_free, DIAGNOSE, "cuMemFree_v2 #2: 1 byte at 0x") {
   use_device();
   CUdeviceptr memory = 0;
   RETURNS(0, cuMemAlloc_v2(&memory, 64));
@@ -68,7 +69,7 @@ TEST(
 }
 
 TEST(diagnosis_of_a_destroyed_event, DIAGNOSE,
-     "was a event, made by cuEventCreate #1, destroyed by cuEventDestroy_v2 #1") {
+     "was an event, made by cuEventCreate #1, destroyed by cuEventDestroy_v2 #1") {
   use_device();
   CUevent event = nullptr;
   RETURNS(0, cuEventCreate(&event, 0));
@@ -93,6 +94,52 @@ TEST(report_says_what_made_a_leak, {"CULEBRA_EMU_REPORT=1"},
   CUstream stream = nullptr;
   control<decltype(culebraEmuSetLabel)>("culebraEmuSetLabel")("the reader");
   RETURNS(0, cuStreamCreate(&stream, 0));
+}
+
+// Each kind is in the summary, in the lines and in the counts alike.
+TEST(every_kind_is_reported, {"CULEBRA_EMU_REPORT=1"},
+     "not given back: 2 contexts, 1 graph, 1 user object, 1 memory pool, 1 managed allocation\n") {
+  use_device();
+  const DriverFunction<CUdeviceptr*, std::size_t, unsigned> alloc_managed{"cuMemAllocManaged"};
+  const DriverFunction<CUmemoryPool*, const CUmemPoolProps*> create_pool{"cuMemPoolCreate"};
+  const DriverFunction<CUcontext*, void*, unsigned, CUdevice> create_context{"cuCtxCreate_v4"};
+  const DriverFunction<CUgraph*, unsigned> create_graph{"cuGraphCreate"};
+  const DriverFunction<CUuserObject*, void*, CUhostFn, unsigned, unsigned> create_object{
+      "cuUserObjectCreate"};
+  const auto live = control<decltype(culebraEmuLiveCount)>("culebraEmuLiveCount");
+  CHECK_EQ(live("context"), 1);
+  for (const char* kind : {"pool", "managed memory", "graph", "executable graph", "user object"}) {
+    CHECK_EQ(live(kind), 0);
+  }
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool pool = nullptr;
+  CUdeviceptr memory = 0;
+  CUgraph graph = nullptr;
+  CUcontext context = nullptr;
+  CUuserObject object = nullptr;
+  RETURNS(0, create_pool(&pool, &properties));
+  RETURNS(0, alloc_managed(&memory, 64, 1));
+  RETURNS(0, create_graph(&graph, 0));
+  RETURNS(0, create_object(
+                 &object, nullptr, [](void*) {}, 1, 1));
+  RETURNS(0, create_context(&context, nullptr, 0, 0));
+  CHECK_EQ(live("context"), 2);
+  for (const char* kind : {"pool", "managed memory", "graph", "user object"}) {
+    CHECK_EQ(live(kind), 1);
+  }
+}
+
+TEST(report_says_what_made_a_pool, {"CULEBRA_EMU_REPORT=1"},
+     "memory pool of device 0: made by cuMemPoolCreate #1") {
+  use_device();
+  const DriverFunction<CUmemoryPool*, const CUmemPoolProps*> create_pool{"cuMemPoolCreate"};
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool pool = nullptr;
+  RETURNS(0, create_pool(&pool, &properties));
 }
 
 TEST(live_objects_and_calls_are_counted) {
@@ -179,6 +226,6 @@ TEST(faults_that_make_no_sense) {
 }
 
 TEST(fault_of_the_environment_that_makes_no_sense, {"CULEBRA_EMU_FAULT=oom:1;never"},
-     "CULEBRA_EMU_FAULT=never: expected \"never\" is none of", SIGABRT) {
+     "CULEBRA_EMU_FAULT=oom:1;never: expected rules, but \"never\" is none of", SIGABRT) {
   cuInit(0);
 }

@@ -37,4 +37,5 @@ TEST(a_difference_and_an_outdated_line_fail) {
   CHECK(!is_failure(Verdict::kSame));
   CHECK(!is_failure(Verdict::kKnown));
   CHECK(!is_failure(Verdict::kNotRecorded));
+  CHECK(!is_failure(Verdict::kSkipped));
 }

@@ -109,13 +109,54 @@ TEST(stub_library, {"CULEBRA_EMU_STUB=1"}) {
 }
 
 TEST(a_misspelt_switch_is_refused, {"CULEBRA_EMU_DEVICES=two"},
-     "CULEBRA_EMU_DEVICES=two: expected a number", 6) {
+     "CULEBRA_EMU_DEVICES=two: expected a number from 0 to 64", 6) {
   cuInit(0);
 }
 
 TEST(more_devices_than_there_can_be_are_refused, {"CULEBRA_EMU_DEVICES=65"},
-     "CULEBRA_EMU_DEVICES=65: expected at most 64", 6) {
+     "CULEBRA_EMU_DEVICES=65: expected a number from 0 to 64", 6) {
   cuInit(0);
+}
+
+#define REJECTS(name, setting, message)                                  \
+  TEST(name, {setting}, "culebra-emulator: " setting message, SIGABRT) { \
+    cuInit(0);                                                           \
+    CHECK(false);                                                        \
+  }
+
+REJECTS(no_memory_is_refused, "CULEBRA_EMU_MEMORY=0", ": expected a number from 4096 to ")
+REJECTS(a_negative_number_is_refused, "CULEBRA_EMU_MEMORY=-1", ": expected a number from 4096 to ")
+REJECTS(a_number_beyond_all_is_refused, "CULEBRA_EMU_SHUFFLE=18446744073709551616",
+        ": expected a number from 0 to 18446744073709551615")
+REJECTS(a_number_with_a_unit_is_refused, "CULEBRA_EMU_TIMEOUT_S=5s",
+        ": expected a number from 0 to 1000000")
+REJECTS(half_a_diagnosis_is_refused, "CULEBRA_EMU_DIAGNOSE=2", ": expected a number from 0 to 1")
+REJECTS(a_report_in_words_is_refused, "CULEBRA_EMU_REPORT=yes", ": expected a number from 0 to 1")
+REJECTS(a_stub_in_words_is_refused, "CULEBRA_EMU_STUB=true", ": expected a number from 0 to 1")
+REJECTS(a_driver_before_all_is_refused, "CULEBRA_EMU_DRIVER_VERSION=1",
+        ": expected a number from 11030 to 99990 that 10 divides")
+REJECTS(a_driver_between_versions_is_refused, "CULEBRA_EMU_DRIVER_VERSION=12345",
+        ": expected a number from 11030 to 99990 that 10 divides")
+REJECTS(an_allocation_before_the_first_is_refused, "CULEBRA_EMU_FAULT=oom:0",
+        ": expected rules, but \"oom:0\" is none of ")
+REJECTS(a_rule_with_an_empty_word_is_refused, "CULEBRA_EMU_FAULT=oom::1",
+        ": expected rules, but \"oom::1\" is none of ")
+REJECTS(a_kernel_of_days_is_refused, "CULEBRA_EMU_FAULT=slow-kernel:99999999999999999",
+        ": expected rules, but \"slow-kernel:99999999999999999\" is none of ")
+REJECTS(an_empty_check_is_refused, "CULEBRA_EMU_CHECK=race,", ": expected all or some of ")
+REJECTS(an_empty_function_is_refused, "CULEBRA_EMU_MISSING=cuMemFree,",
+        ": expected functions of the driver")
+
+TEST(an_unknown_switch_is_refused, {"CULEBRA_EMU_OOM_AT=1"},
+     "culebra-emulator: CULEBRA_EMU_OOM_AT: expected one of the switches CULEBRA_EMU_CHECK, ",
+     SIGABRT) {
+  cuInit(0);
+  CHECK(false);
+}
+
+// As if it were not there.
+TEST(a_switch_that_is_set_to_nothing, {"CULEBRA_EMU_MEMORY=", "CULEBRA_EMU_CHECK="}) {
+  RETURNS(0, cuInit(0));
 }
 
 TEST(a_missing_function_that_never_was_is_refused, {"CULEBRA_EMU_MISSING=cuMemFree,cuMemFre"},
@@ -247,7 +288,7 @@ TEST(missing_functions, {"CULEBRA_EMU_MISSING=cuStreamGetId,cuMemFree_v2"}) {
   CHECK_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
 }
 
-TEST(injected_failures, {"CULEBRA_EMU_FAIL=cuMemAlloc:2:46,cuStreamCreate:*:999"}) {
+TEST(injected_failures, {"CULEBRA_EMU_FAULT=fail:cuMemAlloc:2:46;fail:cuStreamCreate:*:999"}) {
   use_device();
   CUdeviceptr memory = 0;
   CUstream stream = nullptr;
@@ -269,7 +310,7 @@ TEST(unmodelled_functions_say_so) {
 
 TEST(
     report_at_exit, {"CULEBRA_EMU_REPORT=1"},
-    "culebra-emulator: at exit: 1 streams, 2 events, 1 modules, 1 device allocations, 1 pinned host allocations are left") {
+    "culebra-emulator: at exit: not given back: 1 context, 1 stream, 2 events, 1 module, 1 device allocation, 1 pinned host allocation\n") {
   use_device();
   CUstream stream = nullptr;
   CUevent event = nullptr;
@@ -288,4 +329,5 @@ TEST(clean_report_at_exit, {"CULEBRA_EMU_REPORT=1"}, "culebra-emulator: at exit:
   CUdeviceptr memory = 0;
   RETURNS(0, cuMemAlloc_v2(&memory, 64));
   RETURNS(0, cuMemFree_v2(memory));
+  RETURNS(0, cuDevicePrimaryCtxRelease_v2(0));
 }

@@ -139,7 +139,7 @@ TEST(store_just_before_dynamic_shared_memory, {},
 
 // Dynamic memory whose size is a multiple of its alignment ends at the guard page.
 TEST(read_just_beyond_dynamic_shared_memory, {},
-     ": outside of its shared memory, 0 bytes behind the end of its dynamic shared memory of 2048 "
+     ": outside of its shared memory, right behind the end of its dynamic shared memory of 2048 "
      "bytes") {
   use_device();
   const CUfunction kernel = function(load_test_module(), "read_shared");

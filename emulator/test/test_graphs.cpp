@@ -825,7 +825,9 @@ TEST(a_graph_can_be_drawn) {
   RETURNS(304, cuGraphDebugDotPrint(graph, "/nowhere/at/all.dot", 0));
 }
 
-TEST(graphs_that_are_left_are_reported, {"CULEBRA_EMU_REPORT=1"}, "1 graphs, 1 executable graphs") {
+TEST(
+    graphs_that_are_left_are_reported, {"CULEBRA_EMU_REPORT=1"},
+    "1 graph, 1 executable graph\nculebra-emulator:   context of device 0: made by cuDevicePrimaryCtxRetain #1\nculebra-emulator:   graph 0x") {
   use_device();
   const CUgraph graph = new_graph(), inner = new_graph();
   CUgraphNode child = nullptr;

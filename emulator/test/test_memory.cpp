@@ -48,7 +48,7 @@ TEST(budget, {"CULEBRA_EMU_MEMORY=1000000"}) {
   RETURNS(0, cuMemAlloc_v2(&b, 600'000));
 }
 
-TEST(out_of_memory_at_the_third, {"CULEBRA_EMU_OOM_AT=3"}) {
+TEST(out_of_memory_at_the_third, {"CULEBRA_EMU_FAULT=oom:3"}) {
   use_device();
   CUdeviceptr a = 0;
   RETURNS(0, cuMemAlloc_v2(&a, 64));

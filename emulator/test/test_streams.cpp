@@ -30,7 +30,7 @@ TEST(launches_of_a_stream_run_in_order) {
   CHECK_EQ(wrong, 0u);
 }
 
-TEST(launches_return_at_once, {"CULEBRA_EMU_SLOW_KERNEL_MS=300"}) {
+TEST(launches_return_at_once, {"CULEBRA_EMU_FAULT=slow-kernel:300"}) {
   use_device();
   const CUfunction nothing = function(load_test_module(), "nothing");
   const CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
@@ -197,7 +197,7 @@ TEST(host_functions_may_hardly_call_the_driver) {
   RETURNS(600, results[3]);
 }
 
-TEST(copies_wait_as_the_driver_does, {"CULEBRA_EMU_SLOW_KERNEL_MS=200"}) {
+TEST(copies_wait_as_the_driver_does, {"CULEBRA_EMU_FAULT=slow-kernel:200"}) {
   use_device();
   const CUfunction nothing = function(load_test_module(), "nothing");
   const CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);

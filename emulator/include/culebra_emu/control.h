@@ -22,8 +22,9 @@ int culebraEmuSetFault(const char* spec);
 /* What the calling thread makes from now on carries the label in every report; null for none. */
 void culebraEmuSetLabel(const char* label);
 
-/* How many live objects there are of a kind: "stream", "event", "module", "library", "device
- * memory", "pool memory", "pinned memory", "registered memory". -1 for an unknown kind. */
+/* How many live objects there are of a kind: "context", "stream", "event", "module", "library",
+ * "graph", "executable graph", "user object", "pool", "device memory", "pool memory", "managed
+ * memory", "mapped memory", "pinned memory", "registered memory". -1 for an unknown kind. */
 int64_t culebraEmuLiveCount(const char* kind);
 
 /* How many errors the checks of CULEBRA_EMU_CHECK have found. */

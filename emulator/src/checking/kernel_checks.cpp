@@ -17,6 +17,7 @@
 #include "execution/group_executor.h"
 #include "image/data_layout.h"
 #include "model/address_space.h"
+#include "words.h"
 
 namespace culebra_emu {
 
@@ -59,9 +60,7 @@ std::string name_of_kind(std::uint32_t kind) {
   return std::string(atomic ? "atomic " : "") + ((kind & kAccessWrite) != 0 ? "write" : "read");
 }
 
-std::string of_bytes(std::uint64_t bytes) {
-  return " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
+std::string of_bytes(std::uint64_t bytes) { return " of " + bytes_text(bytes); }
 
 std::string hexadecimal(const void* address) {
   char text[24];
@@ -282,7 +281,8 @@ void KernelChecks::check_race(const Access& access, EmulatedBlock& owner) {
   const char* const place = owner.shared.window() + race->offset;
   report(access, key,
          "race between this " + name_of_kind(access.kind) + of_bytes(access.bytes) + " at " +
-             hexadecimal(access.address) + " and a " + name_of_kind(race->earlier.kind) + " by " +
+             hexadecimal(access.address) + " and " +
+             with_article(name_of_kind(race->earlier.kind)) + " by " +
              name_of(owner.threads[race->earlier.thread]) + " at " +
              source_line(race->earlier.code) + ", with nothing that orders them; the byte lies " +
              owner.shared.describe(place));
@@ -301,9 +301,9 @@ void KernelChecks::check_fenced(const Access& access) {
   char key[64];
   std::snprintf(key, sizeof key, "fence %p %p", store->code, access.code);
   report(access, key,
-         "race between this bulk copy" + of_bytes(access.bytes) + " and a " +
-             name_of_kind(store->kind) + " by " + name_of(home.threads[store->thread]) + " at " +
-             source_line(store->code) +
+         "race between this bulk copy" + of_bytes(access.bytes) + " and " +
+             with_article(name_of_kind(store->kind)) + " by " +
+             name_of(home.threads[store->thread]) + " at " + source_line(store->code) +
              ": no fence.proxy.async comes behind it, by a thread that is ordered behind it");
 }
 

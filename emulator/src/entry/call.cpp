@@ -8,12 +8,15 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config.h"
 #include "entry/call_count.h"
 #include "entry/function_table.h"
+#include "entry/host_access.h"
 #include "faults/faults.h"
 #include "model/capture.h"
+#include "model/live_objects.h"
 #include "model/objects.h"
 #include "model/origin.h"
 
@@ -26,11 +29,14 @@ std::atomic<bool> is_initialized = false;
 std::atomic<bool> is_forked_child = false;
 
 void report_at_exit() {
-  const std::string live = objects().describe_live();
+  const std::string live = describe_live();
   std::fprintf(stderr, "culebra-emulator: at exit: %s\n",
-               live.empty() ? "nothing is left" : (live + " are left").c_str());
+               live.empty() ? "nothing is left" : ("not given back: " + live).c_str());
   constexpr std::size_t kShown = 100;
-  const std::vector<std::string> lines = objects().describe_each_live();
+  std::vector<std::string> lines;
+  for (const LiveKind& kind : live_kinds()) {
+    for (std::string& line : kind.describe_each()) lines.push_back(std::move(line));
+  }
   for (std::size_t i = 0; i < lines.size() && i < kShown; ++i) {
     std::fprintf(stderr, "culebra-emulator:   %s\n", lines[i].c_str());
   }
@@ -63,6 +69,7 @@ void set_initialized() {
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(nullptr, nullptr, [] { is_forked_child.store(true); });
+    watch_host_accesses();
     if (config().report) std::atexit(report_at_exit);
   });
   is_initialized.store(true, std::memory_order_release);
@@ -89,11 +96,6 @@ CUresult admit(const char* symbol, unsigned demand) {
     if (!context->active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
   return (demand & kUnsafeInCapture) != 0 ? refuse_unsafe_call() : CUDA_SUCCESS;
-}
-
-void die_of_misuse(const char* symbol, const char* what) {
-  std::fprintf(stderr, "culebra-emulator: %s: %s (the real driver crashes here)\n", symbol, what);
-  std::abort();
 }
 
 void die_of_dead_stream(const char* symbol, CUstream handle) {

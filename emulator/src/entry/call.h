@@ -71,7 +71,6 @@ inline bool is_valid_bank_config(CUsharedconfig config) {
 }
 
 // Where the real driver would crash the process, so does this, but says why.
-[[noreturn]] void die_of_misuse(const char* symbol, const char* what);
 [[noreturn]] void die_of_dead_stream(const char* symbol, CUstream handle);
 
 // The stream of a handle: the default streams' numbers are understood, a dead handle ends the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "entry/call.h"
+#include "entry/host_access.h"
 #include "entry/submit.h"
 #include "model/address_space.h"
 #include "model/diagnosis.h"
@@ -99,6 +100,7 @@ CUresult fill_now(const char* symbol, const FillWork& work) {
 void stage(CopyWork& work) {
   if (!can_be_staged(work)) return;
   std::shared_ptr<char[]> bytes(new char[work.width_bytes]);
+  const AccessScope scope("the source of the copy");
   std::memcpy(bytes.get(), reinterpret_cast<const void*>(work.from.address), work.width_bytes);
   work.from.address = reinterpret_cast<std::uint64_t>(bytes.get());
   work.staged = std::move(bytes);

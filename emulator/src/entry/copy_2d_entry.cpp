@@ -3,6 +3,7 @@
 
 #include "entry/call.h"
 #include "entry/copy.h"
+#include "entry/host_access.h"
 #include "model/context.h"
 
 using namespace culebra_emu;
@@ -131,10 +132,16 @@ CUresult describe(const CUDA_MEMCPY3D_PEER& copy, CopyWork& work) {
   return describe_3d(copy, work);
 }
 
+template <class Description>
+CUresult read_description(const char* symbol, const Description* copy, CopyWork& work) {
+  const AccessScope scope("the description of the copy", symbol);
+  return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : describe(*copy, work);
+}
+
 template <class Copy>
 CUresult copy_now(const char* symbol, const Copy* copy) {
   CopyWork work;
-  const CUresult result = copy == nullptr ? CUDA_ERROR_INVALID_VALUE : describe(*copy, work);
+  const CUresult result = read_description(symbol, copy, work);
   if (result == CUDA_SUCCESS) return culebra_emu::copy_now(symbol, work);
   return call(symbol, kNeedsContext, [&] { return result; });
 }
@@ -142,7 +149,7 @@ CUresult copy_now(const char* symbol, const Copy* copy) {
 template <class Copy>
 CUresult copy_async(const char* symbol, const Copy* copy, CUstream stream) {
   CopyWork work;
-  const CUresult result = copy == nullptr ? CUDA_ERROR_INVALID_VALUE : describe(*copy, work);
+  const CUresult result = read_description(symbol, copy, work);
   if (result == CUDA_SUCCESS) return culebra_emu::copy_async(symbol, work, stream);
   return call(symbol, kNeedsInit, [&] { return result; });
 }

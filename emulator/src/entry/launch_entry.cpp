@@ -6,6 +6,7 @@
 
 #include "config.h"
 #include "entry/call.h"
+#include "entry/host_access.h"
 #include "entry/launch.h"
 #include "entry/submit.h"
 #include "model/address_space.h"
@@ -63,8 +64,10 @@ CUresult gather_parameters(const Kernel& kernel, void** arguments, void** extra,
   block.assign(bytes, std::byte{0xFF});
   if (arguments != nullptr) {
     if (extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+    AccessScope scope("kernelParams");
     for (std::uint32_t i = 0; i < kernel.parameter_count; ++i) {
       const Parameter& parameter = kernel.parameters[i];
+      scope.set_parameter(i, parameter.name);
       std::memcpy(block.data() + parameter.offset, arguments[i], parameter.size);
     }
     return CUDA_SUCCESS;
@@ -72,6 +75,7 @@ CUresult gather_parameters(const Kernel& kernel, void** arguments, void** extra,
   if (extra == nullptr) return bytes == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   const void* buffer = nullptr;
   std::size_t buffer_bytes = 0;
+  const AccessScope scope("extra, or what it holds");
   for (; *extra != reinterpret_cast<void*>(kLaunchParamEnd); extra += 2) {
     const auto key = reinterpret_cast<std::uintptr_t>(extra[0]);
     if (key == kLaunchParamBufferPointer) {

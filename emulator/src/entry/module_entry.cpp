@@ -63,6 +63,8 @@ CUresult read_file(const char* path, std::string& data) {
     data.assign(std::istreambuf_iterator<char>(file), {});
   } catch (const std::ios_base::failure&) {
     return CUDA_ERROR_FILE_NOT_FOUND;  // a folder, or something else that opens and has no bytes
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
   }
   return CUDA_SUCCESS;
 }

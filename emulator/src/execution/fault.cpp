@@ -32,16 +32,6 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   }
 }
 
-void on_signal(int signal, siginfo_t* info, void* context) {
-  FaultScope* scope = armed;
-  // A signal that another process sent (si_code <= 0) says nothing about the kernel.
-  if (scope == nullptr || info->si_code <= 0) {
-    pass_on(signal, info, context);
-    return;
-  }
-  scope->take({signal, info->si_code, info->si_addr});
-}
-
 const void* running_code(const void* context) {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -51,6 +41,48 @@ const void* running_code(const void* context) {
 #else
 #error "where a signal's context has the program counter is not known for this processor"
 #endif
+}
+
+AccessFault describe(const siginfo_t& info, const void* context) {
+  AccessFault fault;
+  fault.code = running_code(context);
+  fault.address = info.si_addr;
+  fault.has_no_address = info.si_code == SI_KERNEL;
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  // Right for a function that has no frame, as memcpy and strlen are. (Where a stack overflows,
+  // there may be nothing to read.)
+  constexpr std::uintptr_t kNearStack = 1 << 20;
+  const auto stack = static_cast<std::uintptr_t>(registers.gregs[REG_RSP]);
+  const auto distance = reinterpret_cast<std::uintptr_t>(info.si_addr) - (stack - kNearStack);
+  if (distance > 2 * kNearStack) {
+    fault.return_address = *reinterpret_cast<void* const*>(stack);
+  }
+  constexpr long long kWriteBit = 2;
+  if (!fault.has_no_address) {
+    fault.kind =
+        (registers.gregs[REG_ERR] & kWriteBit) != 0 ? AccessKind::kWrite : AccessKind::kRead;
+  }
+#elif defined(__aarch64__)
+  constexpr int kLinkRegister = 30;
+  fault.return_address = reinterpret_cast<const void*>(registers.regs[kLinkRegister]);
+#endif
+  return fault;
+}
+
+void (*watcher)(const AccessFault&) = nullptr;
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  FaultScope* scope = armed;
+  // A signal that another process sent (si_code <= 0) says nothing about the kernel.
+  if (scope == nullptr || info->si_code <= 0) {
+    if (watcher != nullptr && info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS)) {
+      watcher(describe(*info, context));
+    }
+    pass_on(signal, info, context);
+    return;
+  }
+  scope->take({signal, info->si_code, info->si_addr});
 }
 
 void on_timer(int signal, siginfo_t*, void* context) {
@@ -83,12 +115,17 @@ int timer_signal() {
   return signal;
 }
 
+// As late as cuInit: whoever installs handlers at start-up (a JVM) has done so by now, and we chain
+// to it.
 void install_handlers() {
-  struct sigaction action = {};
-  action.sa_sigaction = &on_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) sigaction(signal, &action, &previous[signal]);
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action = {};
+    action.sa_sigaction = &on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : kSignals) sigaction(signal, &action, &previous[signal]);
+  });
 }
 
 }  // namespace
@@ -148,11 +185,13 @@ TimeLimit& TimeLimit::of_this_thread() {
   return limit;
 }
 
+void watch_faults(void (*watch)(const AccessFault&)) {
+  watcher = watch;
+  install_handlers();
+}
+
 void prepare_thread_for_faults() {
-  // As late as the first kernel: whoever installs handlers at start-up (a JVM) has done so by now,
-  // and we chain to it.
-  static std::once_flag once;
-  std::call_once(once, install_handlers);
+  install_handlers();
 
   constexpr std::size_t kAlternateStackBytes = 64 * 1024;
   struct AlternateStack {

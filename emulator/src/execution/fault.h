@@ -72,6 +72,21 @@ class TimeLimit {
   bool exists_ = false;
 };
 
+// A fault that no scope takes: of which instruction, called from where if that is known.
+enum class AccessKind { kRead, kWrite, kUnknown };
+struct AccessFault {
+  const void* code = nullptr;
+  const void* return_address = nullptr;
+  const void* address = nullptr;
+  // The processor gives none for an address that cannot be one; `address` is then null.
+  bool has_no_address = false;
+  AccessKind kind = AccessKind::kUnknown;
+};
+
+// `watch` is told of each of them, in the signal handler, before it goes on to where it went
+// before. Called once.
+void watch_faults(void (*watch)(const AccessFault&));
+
 // The handler needs a stack of its own on each OS thread that runs kernels: a fiber's may be the
 // one that overflowed.
 void prepare_thread_for_faults();

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "words.h"
+
 namespace culebra_emu {
 namespace {
 
@@ -24,10 +26,6 @@ std::uint64_t page_bytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGES
 bool holds_pattern(const char* first, const char* last) {
   return std::all_of(first, last,
                      [](char byte) { return static_cast<unsigned char>(byte) == kPattern; });
-}
-
-std::string of_bytes(std::uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
 }  // namespace
@@ -171,9 +169,10 @@ std::string SharedMemory::describe(const void* address) const {
   consider(dynamic_);
   for (const Region& region : arrays_) consider(region);
   if (place >= nearest->address + nearest->bytes) {
-    return of_bytes(distance) + " behind the end of " + nearest->describe();
+    return (distance == 0 ? "right" : bytes_text(distance)) + " behind the end of " +
+           nearest->describe();
   }
-  if (place < nearest->address) return of_bytes(distance) + " before " + nearest->describe();
+  if (place < nearest->address) return bytes_text(distance) + " before " + nearest->describe();
   return "in " + nearest->describe();
 }
 
@@ -191,7 +190,7 @@ bool SharedMemory::Region::intact_before() const {
 bool SharedMemory::Region::intact_behind() const { return holds_pattern(address + bytes, last); }
 
 std::string SharedMemory::Region::describe() const {
-  return (is_dynamic ? "its dynamic shared memory of " : "a shared array of ") + of_bytes(bytes);
+  return (is_dynamic ? "its dynamic shared memory of " : "a shared array of ") + bytes_text(bytes);
 }
 
 }  // namespace culebra_emu

@@ -1,7 +1,6 @@
 #include "faults/faults.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "config.h"
@@ -10,14 +9,9 @@
 namespace culebra_emu {
 namespace {
 
-// The whole text as a number of at least `least`.
-std::optional<std::uint64_t> number(std::string_view text, std::uint64_t least) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value < least) return std::nullopt;
-  return value;
-}
+constexpr std::uint64_t kAny = ~std::uint64_t{0};
+// A day: what is longer is a mistake.
+constexpr std::uint64_t kMostMilliseconds = 86'400'000;
 
 std::optional<CUresult> result_code(std::string_view text) {
   static constexpr int kCodes[] = {
@@ -25,7 +19,7 @@ std::optional<CUresult> result_code(std::string_view text) {
 #include "results.inc"
 #undef RESULT
   };
-  const auto value = number(text, 1);
+  const auto value = parse_number(text, 1, kAny);
   if (!value || std::find(std::begin(kCodes), std::end(kCodes), static_cast<int>(*value)) ==
                     std::end(kCodes)) {
     return std::nullopt;
@@ -35,7 +29,7 @@ std::optional<CUresult> result_code(std::string_view text) {
 
 // "*" for each time.
 std::optional<std::uint64_t> ordinal(std::string_view text) {
-  return text == "*" ? std::optional<std::uint64_t>(0) : number(text, 1);
+  return text == "*" ? std::optional<std::uint64_t>(0) : parse_number(text, 1, kAny);
 }
 
 std::optional<FaultRule> parse_rule(const std::vector<std::string>& words) {
@@ -51,30 +45,34 @@ std::optional<FaultRule> parse_rule(const std::vector<std::string>& words) {
   } else if (name == "oom" && count == 2) {
     if (const auto at = ordinal(words[1])) return FaultRule{Kind::kOutOfMemory, {}, *at};
   } else if (name == "budget" && count == 2) {
-    if (const auto bytes = number(words[1], 0)) return FaultRule{Kind::kBudget, {}, 0, *bytes};
+    if (const auto bytes = parse_number(words[1], 0, kAny))
+      return FaultRule{Kind::kBudget, {}, 0, *bytes};
   } else if ((name == "launch" || name == "lost") && count == 3) {
-    const auto at = number(words[1], 1);
+    const auto at = parse_number(words[1], 1, kAny);
     const auto code = result_code(words[2]);
     const Kind kind = name == "launch" ? Kind::kLaunch : Kind::kLost;
     if (at && code) return FaultRule{kind, {}, *at, 0, *code};
   } else if (name == "slow-kernel" && count == 2) {
-    if (const auto ms = number(words[1], 1)) return FaultRule{Kind::kSlowKernel, {}, 0, *ms};
+    if (const auto ms = parse_number(words[1], 1, kMostMilliseconds))
+      return FaultRule{Kind::kSlowKernel, {}, 0, *ms};
   } else if (name == "slow-copy" && count == 2) {
-    if (const auto rate = number(words[1], 1)) return FaultRule{Kind::kSlowCopy, {}, 0, *rate};
+    if (const auto rate = parse_number(words[1], 1, kAny))
+      return FaultRule{Kind::kSlowCopy, {}, 0, *rate};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::vector<FaultRule>> parse_faults(std::string_view spec, std::string& complaint) {
+std::optional<std::vector<FaultRule>> parse_faults(std::string_view spec, std::string& expected) {
   std::vector<FaultRule> rules;
   for (const std::string& text : split(spec, ';')) {
-    const std::vector<std::string> words = split(text, ':');
-    const auto rule = words.empty() ? std::nullopt : parse_rule(words);
+    // Behind the last separator, too.
+    if (text.empty()) continue;
+    const auto rule = parse_rule(split(text, ':'));
     if (!rule) {
-      complaint =
-          "\"" + text +
+      expected =
+          "rules, but \"" + text +
           "\" is none of fail:FUNCTION:CALL:CODE (of the driver), oom:ALLOCATION, budget:BYTES, "
           "launch:LAUNCH:CODE, lost:CALL:CODE, slow-kernel:MS, slow-copy:BYTES_PER_SECOND";
       return std::nullopt;

@@ -32,9 +32,9 @@ struct FaultRule {
   CUresult code = CUDA_SUCCESS;
 };
 
-// "fail:cuMemAlloc:2:2;slow-copy:1000000"; nothing, and what is wrong in `complaint`, if it makes
-// no sense.
-std::optional<std::vector<FaultRule>> parse_faults(std::string_view spec, std::string& complaint);
+// "fail:cuMemAlloc:2:2;slow-copy:1000000"; nothing, and in `expected` what could be there, if
+// it makes no sense.
+std::optional<std::vector<FaultRule>> parse_faults(std::string_view spec, std::string& expected);
 
 class Faults {
  public:

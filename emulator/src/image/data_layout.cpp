@@ -9,6 +9,7 @@
 
 #include "image/elf_reader.h"
 #include "image/variables.h"
+#include "words.h"
 
 namespace culebra_emu {
 namespace {
@@ -24,10 +25,6 @@ std::string readable(const std::string& name) {
 
 // What the compiler tells its own checks: no kernel reads that.
 bool is_for_diagnoses(std::string_view name) { return name.starts_with(".Lubsan_"); }
-
-std::string bytes_text(std::uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
 
 }  // namespace
 

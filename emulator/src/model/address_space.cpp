@@ -4,8 +4,24 @@
 #include <cstdio>
 
 #include "model/slab.h"
+#include "words.h"
 
 namespace culebra_emu {
+
+namespace {
+
+// "64 bytes at 0x200000001f00"
+std::string at(std::uint64_t address, std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, " at 0x%llx", static_cast<unsigned long long>(address));
+  return bytes_text(bytes) + text;
+}
+
+std::string name(std::uint64_t address, std::uint64_t bytes, const Origin& origin) {
+  return at(address, bytes) + " (" + to_string(origin) + ")";
+}
+
+}  // namespace
 
 bool AddressSpace::add(Allocation allocation) {
   std::uint64_t end = 0;
@@ -68,11 +84,7 @@ std::optional<std::string> AddressSpace::find_damage() const {
     const std::shared_lock lock(mutex_);
     for (const auto& [address, allocation] : allocations_) {
       if (allocation.mapping != nullptr && !allocation.mapping->intact()) {
-        char text[96];
-        std::snprintf(text, sizeof text, "outside of the allocation of %llu bytes at 0x%llx",
-                      static_cast<unsigned long long>(allocation.bytes),
-                      static_cast<unsigned long long>(address));
-        return text;
+        return "outside of the allocation of " + at(address, allocation.bytes);
       }
     }
   }
@@ -95,17 +107,6 @@ void AddressSpace::remember(const Allocation& allocation) {
   freed_.push_back({allocation.address, allocation.bytes, allocation.origin, current_origin()});
 }
 
-namespace {
-
-std::string name(std::uint64_t address, std::uint64_t bytes, const Origin& origin) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%llu bytes at 0x%llx (", static_cast<unsigned long long>(bytes),
-                static_cast<unsigned long long>(address));
-  return text + to_string(origin) + ")";
-}
-
-}  // namespace
-
 std::string AddressSpace::describe(std::uint64_t address, std::uint64_t bytes) const {
   // Farther away, an address has nothing to do with an allocation.
   constexpr std::uint64_t kNear = 1 << 20;
@@ -121,8 +122,7 @@ std::string AddressSpace::describe(std::uint64_t address, std::uint64_t bytes) c
              which;
     }
     if (address < end) {
-      return "reaching " + std::to_string(address + bytes - end) +
-             " bytes beyond the allocation of " + which;
+      return "reaching " + bytes_text(address + bytes - end) + " beyond the allocation of " + which;
     }
     behind = address - end;
   }
@@ -137,19 +137,20 @@ std::string AddressSpace::describe(std::uint64_t address, std::uint64_t bytes) c
   }
   const std::uint64_t ahead = after == allocations_.end() ? kNear : after->second.address - address;
   if (ahead < kNear && ahead <= behind) {
-    return std::to_string(ahead) + " bytes before the allocation of " +
+    return bytes_text(ahead) + " before the allocation of " +
            name(after->second.address, after->second.bytes, after->second.origin);
   }
   if (behind >= kNear) return {};
-  return (behind == 0 ? "right" : std::to_string(behind) + " bytes") +
-         " behind the allocation of " + name(before->address, before->bytes, before->origin);
+  return (behind == 0 ? "right" : bytes_text(behind)) + " behind the allocation of " +
+         name(before->address, before->bytes, before->origin);
 }
 
-std::vector<std::string> AddressSpace::describe_each() const {
+std::vector<std::string> AddressSpace::describe_each(MemoryKind kind) const {
   std::vector<std::string> lines;
   const std::shared_lock lock(mutex_);
   for (const auto& [address, allocation] : allocations_) {
-    lines.push_back(name(address, allocation.bytes, allocation.origin));
+    if (allocation.kind == kind)
+      lines.push_back(name(address, allocation.bytes, allocation.origin));
   }
   return lines;
 }

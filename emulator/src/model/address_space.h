@@ -109,8 +109,8 @@ class AddressSpace {
   // Where a range lies, for a message: "12 bytes behind the allocation of 4096 bytes at 0x...
   // (cuMemAlloc_v2 #3)", or in what freed memory; empty if nothing is near.
   std::string describe(std::uint64_t address, std::uint64_t bytes) const;
-  // A line for each allocation: "64 bytes at 0x... (cuMemAlloc_v2 #1)".
-  std::vector<std::string> describe_each() const;
+  // A line for each allocation of a kind: "64 bytes at 0x... (cuMemAlloc_v2 #1)".
+  std::vector<std::string> describe_each(MemoryKind kind) const;
 
  private:
   // One that is gone, and the call that freed it.

@@ -60,6 +60,35 @@ Context* find_context(CUcontext handle) {
   return found == created.all.end() ? nullptr : found->get();
 }
 
+namespace {
+
+std::vector<Context*> live_contexts() {
+  std::vector<Context*> live;
+  for (int i = 0; i < device_count(); ++i) {
+    Context& primary = find_device(i)->primary();
+    if (primary.active()) live.push_back(&primary);
+  }
+  CreatedContexts& created = created_contexts();
+  const std::lock_guard lock(created.mutex);
+  for (const auto& context : created.all) {
+    if (context->active()) live.push_back(context.get());
+  }
+  return live;
+}
+
+}  // namespace
+
+std::size_t live_context_count() { return live_contexts().size(); }
+
+std::vector<std::string> describe_live_contexts() {
+  std::vector<std::string> lines;
+  for (Context* context : live_contexts()) {
+    lines.push_back("context of device " + std::to_string(context->device().ordinal()) +
+                    ": made by " + to_string(context->origin()));
+  }
+  return lines;
+}
+
 Context* current_context() { return depth == 0 ? nullptr : stack[depth - 1]; }
 
 void set_current_context(Context* context) {
@@ -80,10 +109,16 @@ bool push_current_context(Context* context) {
 
 Context* pop_current_context() { return depth == 0 ? nullptr : stack[--depth]; }
 
+Origin Context::origin() {
+  const std::lock_guard lock(lifecycle_);
+  return origin_;
+}
+
 void Context::retain() {
   const std::lock_guard lock(lifecycle_);
   if (references_++ == 0) {
     id_.store(next_context_id());
+    origin_ = current_origin();
     active_.store(true);
   }
 }

@@ -8,10 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "abi.h"
+#include "model/origin.h"
 #include "model/stream.h"
 
 namespace culebra_emu {
@@ -45,6 +47,8 @@ class Context {
   unsigned flags() const { return flags_.load(); }
   void set_flags(unsigned flags) { flags_.store(flags); }
   ContextSettings& settings() { return settings_; }
+  // The call that brought it to life.
+  Origin origin();
 
   void retain();
   // False if it is not retained.
@@ -88,6 +92,7 @@ class Context {
 
   std::mutex lifecycle_;
   unsigned references_ = 0;
+  Origin origin_;
 
   std::mutex peers_mutex_;
   std::set<const Context*> peers_;
@@ -107,6 +112,10 @@ bool are_valid_context_flags(unsigned flags);
 Context& create_context(Device& device, unsigned flags);
 // The context of a handle, live or not; null if there never was one.
 Context* find_context(CUcontext handle);
+
+// Those that are active, and a line for each.
+std::size_t live_context_count();
+std::vector<std::string> describe_live_contexts();
 
 // The calling thread's stack of contexts; its top is current. Null if empty.
 Context* current_context();

@@ -239,14 +239,14 @@ std::shared_ptr<MemoryPool> Device::find_pool(CUmemoryPool handle) {
   return found == created_pools_.end() ? nullptr : *found;
 }
 
+std::vector<std::shared_ptr<MemoryPool>> Device::created_pools() {
+  const std::lock_guard lock(pools_mutex_);
+  return created_pools_;
+}
+
 void Device::trim_pools_to_threshold() {
-  std::vector<std::shared_ptr<MemoryPool>> pools;
-  {
-    const std::lock_guard lock(pools_mutex_);
-    pools = created_pools_;
-  }
   default_pool_->trim_to_threshold();
-  for (const auto& pool : pools) pool->trim_to_threshold();
+  for (const auto& pool : created_pools()) pool->trim_to_threshold();
 }
 
 bool Device::take_bytes(std::uint64_t bytes) {
@@ -295,6 +295,19 @@ std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) {
     if (auto pool = device->find_pool(handle)) return pool;
   }
   return nullptr;
+}
+
+std::size_t live_pool_count() { return describe_live_pools().size(); }
+
+std::vector<std::string> describe_live_pools() {
+  std::vector<std::string> lines;
+  for (const auto& device : devices()) {
+    for (const auto& pool : device->created_pools()) {
+      lines.push_back("memory pool of device " + std::to_string(device->ordinal()) + ": made by " +
+                      to_string(pool->origin()));
+    }
+  }
+  return lines;
 }
 
 int device_count() { return static_cast<int>(devices().size()); }

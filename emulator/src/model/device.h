@@ -60,6 +60,8 @@ class Device {
   bool failed() const { return failure() != CUDA_SUCCESS; }
   CUresult failure() const { return static_cast<CUresult>(failure_.load()); }
 
+  std::vector<std::shared_ptr<MemoryPool>> created_pools();
+
  private:
   const int ordinal_;
   const std::uint64_t total_bytes_;
@@ -78,6 +80,9 @@ Device* find_device(int ordinal);
 int device_count();
 // Whether CULEBRA_EMU_PEER lets one device reach the other's memory; its own it always can.
 bool can_access_peer(const Device& from, const Device& to);
+// The pools that users have created, of all devices, and a line for each.
+std::size_t live_pool_count();
+std::vector<std::string> describe_live_pools();
 // The live pool of a handle, on whatever device.
 std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "config.h"
 #include "model/address_space.h"
+#include "words.h"
 
 namespace culebra_emu {
 
@@ -14,13 +16,17 @@ void diagnose(const std::string& what) {
                what.c_str());
 }
 
+void die_of_misuse(const char* symbol, const char* what) {
+  std::fprintf(stderr, "culebra-emulator: %s: %s (the real driver crashes here)\n", symbol, what);
+  std::abort();
+}
+
 void diagnose_address(std::uint64_t address, std::uint64_t bytes) {
   if (!config().diagnose) return;
   char text[64];
-  std::snprintf(text, sizeof text, "%llu bytes at 0x%llx: ", static_cast<unsigned long long>(bytes),
-                static_cast<unsigned long long>(address));
+  std::snprintf(text, sizeof text, " at 0x%llx: ", static_cast<unsigned long long>(address));
   const std::string where = address_space().describe(address, bytes);
-  diagnose(text + (where.empty() ? "no allocation is there or near" : where));
+  diagnose(bytes_text(bytes) + text + (where.empty() ? "no allocation is there or near" : where));
 }
 
 void HandleHistory::remember(const void* handle, const Origin& origin) {

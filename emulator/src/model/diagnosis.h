@@ -1,4 +1,5 @@
-// CULEBRA_EMU_DIAGNOSE: a line on standard error for what a driver only answers with a code.
+// CULEBRA_EMU_DIAGNOSE: a line on standard error for what a driver only answers with a code. And,
+// always, one for what a driver crashes of.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,9 @@ namespace culebra_emu {
 
 // "culebra-emulator: cuEventRecord #3: ...", if diagnoses are wanted.
 void diagnose(const std::string& what);
+
+// Ends the process where the real driver crashes, but says which call it was, and why.
+[[noreturn]] void die_of_misuse(const char* symbol, const char* what);
 
 // Says what an address that no allocation holds was, or is near to.
 void diagnose_address(std::uint64_t address, std::uint64_t bytes);

@@ -200,6 +200,8 @@ std::shared_ptr<ExecutableGraph> ExecutableGraph::remove(CUgraphExec handle) {
 
 std::size_t ExecutableGraph::count() { return registry().size(); }
 
+std::vector<std::string> ExecutableGraph::describe_each() { return registry().describe_each(); }
+
 const GraphNode* ExecutableGraph::find_copy_of(const GraphNode& original) const {
   return body_->find_copy_of(original);
 }

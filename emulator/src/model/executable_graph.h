@@ -23,6 +23,7 @@ class ExecutableGraph {
   static std::shared_ptr<ExecutableGraph> find(CUgraphExec handle);
   static std::shared_ptr<ExecutableGraph> remove(CUgraphExec handle);
   static std::size_t count();
+  static std::vector<std::string> describe_each();
 
   std::uint64_t flags() const { return flags_; }
   const std::shared_ptr<Graph>& body() const { return body_; }

@@ -70,7 +70,15 @@ std::shared_ptr<Graph> Graph::create() {
 
 std::shared_ptr<Graph> Graph::find(CUgraph handle) { return handles().graphs.find(handle); }
 
-std::size_t Graph::count() { return handles().graphs.size() - handles().children; }
+std::size_t Graph::count() {
+  const std::lock_guard lock(graphs_mutex());
+  return handles().graphs.size() - handles().children;
+}
+
+std::vector<std::string> Graph::describe_each() {
+  const std::lock_guard lock(graphs_mutex());
+  return handles().graphs.describe_each([](const Graph& graph) { return !graph.is_child(); });
+}
 
 void Graph::set_child() {
   if (has_handle_ && !is_child_) ++handles().children;

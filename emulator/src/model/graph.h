@@ -85,6 +85,7 @@ class Graph {
   static std::shared_ptr<Graph> find(CUgraph handle);
   // Those with a handle that are no node's child.
   static std::size_t count();
+  static std::vector<std::string> describe_each();
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;

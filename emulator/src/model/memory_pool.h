@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "model/address_space.h"
+#include "model/origin.h"
 
 namespace culebra_emu {
 
@@ -20,6 +21,8 @@ class MemoryPool {
       : device_(device), max_bytes_(max_bytes) {}
 
   Device& device() const { return device_; }
+  // The call that made it.
+  const Origin& origin() const { return origin_; }
 
   // What a device may do with the pool's memory; its own device may always do everything.
   CUmemAccess_flags access_of(const Device& device) const;
@@ -47,6 +50,7 @@ class MemoryPool {
 
   Device& device_;
   const std::uint64_t max_bytes_;
+  const Origin origin_ = current_origin();
   mutable std::mutex mutex_;
   // By size.
   std::multimap<std::uint64_t, std::shared_ptr<Mapping>> free_;

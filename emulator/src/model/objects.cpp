@@ -1,11 +1,5 @@
 #include "model/objects.h"
 
-#include <iterator>
-
-#include "model/address_space.h"
-#include "model/executable_graph.h"
-#include "model/graph.h"
-
 namespace culebra_emu {
 
 CUfunction Objects::add_function(const Key& key, std::shared_ptr<Function> function) {
@@ -98,40 +92,6 @@ void Objects::remove_all_of(const Context& context) {
                   [&](const auto& entry) { return entry.second == module.get(); });
   }
   forget_functions([&](const Function& function) { return function.context() == &context; });
-}
-
-std::string Objects::describe_live() const {
-  std::string text;
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count == 0) return;
-    if (!text.empty()) text += ", ";
-    text += std::to_string(count) + " " + what;
-  };
-  add(streams.size(), "streams");
-  add(events.size(), "events");
-  add(modules.size(), "modules");
-  add(libraries.size(), "libraries");
-  add(Graph::count(), "graphs");
-  add(ExecutableGraph::count(), "executable graphs");
-  add(address_space().count(MemoryKind::kDevice), "device allocations");
-  add(address_space().count(MemoryKind::kPool), "stream-ordered allocations");
-  add(address_space().count(MemoryKind::kPinned), "pinned host allocations");
-  add(address_space().count(MemoryKind::kRegistered), "registered host ranges");
-  return text;
-}
-
-std::vector<std::string> Objects::describe_each_live() const {
-  std::vector<std::string> lines;
-  const auto add = [&](std::vector<std::string> more) {
-    lines.insert(lines.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
-  };
-  add(streams.describe_each());
-  add(events.describe_each());
-  add(modules.describe_each());
-  add(libraries.describe_each());
-  add(address_space().describe_each());
-  return lines;
 }
 
 Objects& objects() {

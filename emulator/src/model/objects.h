@@ -119,11 +119,6 @@ class Objects {
   bool remove_library(CUlibrary handle);
   void remove_all_of(const Context& context);
 
-  // What is still there, for a report; empty if nothing is.
-  std::string describe_live() const;
-  // The same, a line for each with what made it.
-  std::vector<std::string> describe_each_live() const;
-
  private:
   using Key = std::pair<const void*, std::string>;
 

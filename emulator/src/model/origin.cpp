@@ -6,7 +6,8 @@
 namespace culebra_emu {
 namespace {
 
-thread_local Origin current;
+// Also read in a signal handler: see execution/fault.cpp.
+__attribute__((tls_model("initial-exec"))) thread_local Origin current;
 
 }  // namespace
 

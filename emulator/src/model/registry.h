@@ -12,6 +12,7 @@
 
 #include "model/diagnosis.h"
 #include "model/origin.h"
+#include "words.h"
 
 namespace culebra_emu {
 
@@ -79,9 +80,14 @@ class Registry {
 
   // A line for each live object: "stream 0x...: made by cuStreamCreate #2".
   std::vector<std::string> describe_each() const {
+    return describe_each([](const T&) { return true; });
+  }
+  template <class Predicate>
+  std::vector<std::string> describe_each(Predicate predicate) const {
     std::vector<std::string> lines;
     const std::shared_lock lock(mutex_);
     for (const auto& [handle, entry] : objects_) {
+      if (!predicate(*entry.object)) continue;
       lines.push_back(std::string(kind_) + " " + hexadecimal(handle) + ": made by " +
                       to_string(entry.origin));
     }
@@ -101,7 +107,8 @@ class Registry {
   }
   void explain(const T* handle) const {
     if (const auto history = history_.describe(handle)) {
-      diagnose("the handle " + hexadecimal(handle) + " was a " + kind_ + ", " + *history);
+      diagnose("the handle " + hexadecimal(handle) + " was " + with_article(kind_) + ", " +
+               *history);
     }
   }
 

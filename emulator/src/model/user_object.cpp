@@ -25,6 +25,10 @@ CUuserObject UserObject::create(void* object, CUhostFn destroy, std::uint64_t re
   return registry().add(std::make_shared<UserObject>(object, destroy, references));
 }
 
+std::size_t UserObject::count() { return registry().size(); }
+
+std::vector<std::string> UserObject::describe_each() { return registry().describe_each(); }
+
 std::shared_ptr<UserObject> UserObject::find(CUuserObject handle) {
   return registry().find(handle);
 }

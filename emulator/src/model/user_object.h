@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "abi.h"
 #include "abi_graph.h"
@@ -17,6 +19,8 @@ class UserObject {
   // The live one of a handle; null if there is none.
   static CUuserObject create(void* object, CUhostFn destroy, std::uint64_t references);
   static std::shared_ptr<UserObject> find(CUuserObject handle);
+  static std::size_t count();
+  static std::vector<std::string> describe_each();
 
   void retain(std::uint64_t count);
   // False if there are not as many references. The last one calls the destructor, soon and on

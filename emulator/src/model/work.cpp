@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include "faults/faults.h"
 #include "model/address_space.h"
 #include "model/device.h"
+#include "model/diagnosis.h"
 #include "model/objects.h"
 
 namespace culebra_emu {
@@ -152,16 +154,47 @@ void run_batch(const BatchMemoryWork& work, const Device& device) {
   }
 }
 
+// Whether a fault is one of the program's own memory, at this end of a copy: neither the driver nor
+// a device can say something about that.
+bool is_in_host_memory(const CopyWork& work, const CopyEnd& end, const Fault& fault) {
+  if (end.type == CU_MEMORYTYPE_DEVICE || AddressSpace::is_device_address(end.address) ||
+      address_space().find(end.address)) {
+    return false;
+  }
+  // The processor gives no address where it cannot be one.
+  if (fault.signal == SIGSEGV && fault.code == SI_KERNEL) {
+    constexpr int kAddressBits = 47;
+    return end.address >> kAddressBits != 0;
+  }
+  const std::uint64_t rows = (work.slices - 1) * end.slice_rows + work.rows;
+  const std::uint64_t bytes = (rows - 1) * end.pitch_bytes + work.width_bytes;
+  return reinterpret_cast<std::uint64_t>(fault.address) - end.address < bytes;
+}
+
+void die_if_in_host_memory(const CopyWork& work, const char* symbol, const Fault& fault) {
+  for (const CopyEnd* end : {&work.from, &work.to}) {
+    if (work.staged != nullptr && end == &work.from) continue;
+    if (!is_in_host_memory(work, *end, fault)) continue;
+    char what[160];
+    std::snprintf(what, sizeof what,
+                  "%s host memory at %p, where there is none: the %s of the copy",
+                  end == &work.from ? "reads" : "writes to", fault.address,
+                  end == &work.from ? "source" : "destination");
+    die_of_misuse(symbol, what);
+  }
+}
+
 // What was valid when the call was made may be gone when its turn comes: freed on another stream. A
 // device says so with an error, and so does this, instead of ending the process.
+void fail_at(const Fault& fault, const char* symbol, Device& device) {
+  char message[128];
+  std::snprintf(message, sizeof message, "%s: access to illegal address %p", symbol, fault.address);
+  device.fail(CUDA_ERROR_ILLEGAL_ADDRESS, message);
+}
+
 template <class Move>
 void run_guarded(const char* symbol, Device& device, const Move& move) {
-  if (const std::optional<Fault> fault = run_until_fault(move)) {
-    char message[128];
-    std::snprintf(message, sizeof message, "%s: access to illegal address %p", symbol,
-                  fault->address);
-    device.fail(CUDA_ERROR_ILLEGAL_ADDRESS, message);
-  }
+  if (const std::optional<Fault> fault = run_until_fault(move)) fail_at(*fault, symbol, device);
 }
 
 struct Runner {
@@ -170,7 +203,10 @@ struct Runner {
 
   void operator()(const KernelWork& work) const { run_kernel(work, device); }
   void operator()(const CopyWork& work) const {
-    run_guarded(symbol, device, [&] { copy(work, symbol, device); });
+    const std::optional<Fault> fault = run_until_fault([&] { copy(work, symbol, device); });
+    if (!fault) return;
+    die_if_in_host_memory(work, symbol, *fault);
+    fail_at(*fault, symbol, device);
   }
   void operator()(const FillWork& work) const {
     run_guarded(symbol, device, [&] { fill(work); });

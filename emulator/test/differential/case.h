@@ -33,7 +33,12 @@ struct Case {
   // that ends by SIGSEGV. "A or B" if the device answered A in one run and B in another.
   std::string recorded;
   std::function<void(Answer&)> body;
+  // How many it needs; where there are fewer, it is skipped.
+  int devices = 1;
 };
+
+// With what a process ends that has too few devices for its case.
+inline constexpr int kTooFewDevices = 4;
 
 // All cases, in the order of the report.
 const std::vector<Case>& cases();

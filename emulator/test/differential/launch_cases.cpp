@@ -50,6 +50,15 @@ Case cluster_case(const char* name, const char* calls, const char* recorded, uns
 }
 
 const Cases all({
+    {"params-with-a-null", "launch with kernelParams whose second entry is null", "",
+     [](Answer& answer) {
+       use_device(answer);
+       const Kernels kernels(answer);
+       CUdeviceptr memory = new_memory(answer, 256);
+       std::uint32_t value = 1;
+       void* arguments[] = {&memory, nullptr, &value};
+       answer(cuLaunchKernel(kernels.write, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+     }},
     shape_case("launch-grid-0", "launch, grid 0", "1", {.grid_x = 0}),
     shape_case("launch-block-0", "launch, block 0", "1", {.block_x = 0}),
     shape_case("launch-block-1025", "launch, block 1025", "1", {.block_x = 1025}),

@@ -36,6 +36,8 @@ const std::map<std::string, Known> kKnown = {
 #undef KNOWN
 };
 
+constexpr const char* kNeedsMoreDevices = "too few devices";
+
 struct Outcome {
   std::string answer;
   Verdict verdict = Verdict::kSame;
@@ -53,7 +55,7 @@ std::string read_all(int descriptor) {
 }
 
 // The case's answer; what it writes to standard error ends up in `complaint`.
-std::string run_in_child(const char* program, const std::string& name, std::string& complaint) {
+std::string run_in_child(const char* program, const Case& each, std::string& complaint) {
   int answers[2];
   int errors[2];
   if (pipe(answers) != 0 || pipe(errors) != 0) return "no pipe";
@@ -63,7 +65,9 @@ std::string run_in_child(const char* program, const std::string& name, std::stri
     dup2(errors[1], STDERR_FILENO);
     for (const int end : {answers[0], answers[1], errors[0], errors[1]}) close(end);
     alarm(kSecondsPerCase);
-    execl(program, program, "--case", name.c_str(), nullptr);
+    // The emulator has as many as are asked for.
+    if (each.devices > 1) setenv("CULEBRA_EMU_DEVICES", std::to_string(each.devices).c_str(), 1);
+    execl(program, program, "--case", each.name.c_str(), nullptr);
     _exit(127);
   }
   close(answers[1]);
@@ -79,6 +83,7 @@ std::string run_in_child(const char* program, const std::string& name, std::stri
     if (signal == SIGABRT && complaint.find(kEmulatedCrash) != std::string::npos) return "crash";
     return signal == SIGALRM ? "timeout" : "signal " + std::to_string(signal);
   }
+  if (WEXITSTATUS(status) == kTooFewDevices) return kNeedsMoreDevices;
   if (WEXITSTATUS(status) != 0) {
     return "cannot run: " + complaint.substr(0, complaint.find('\n'));
   }
@@ -90,6 +95,11 @@ int run_case(const std::string& name) {
   for (const Case& each : cases()) {
     if (each.name != name) continue;
     Answer answer;
+    int count = 0;
+    if (each.devices > 1 &&
+        (cuInit(0) != 0 || cuDeviceGetCount(&count) != 0 || count < each.devices)) {
+      return kTooFewDevices;
+    }
     each.body(answer);
     std::fputs(answer.text().c_str(), stdout);
     std::fflush(stdout);
@@ -170,10 +180,12 @@ int main(int argc, char** argv) {
     if (each.name.find(only) == std::string::npos) continue;
     std::string complaint;
     Outcome outcome;
-    outcome.answer = run_in_child(argv[0], each.name, complaint);
+    outcome.answer = run_in_child(argv[0], each, complaint);
     const auto known = kKnown.find(each.name);
     if (emulated && known != kKnown.end()) outcome.known = &known->second;
-    outcome.verdict = judge(each.recorded, outcome.answer, outcome.known);
+    outcome.verdict = outcome.answer == kNeedsMoreDevices
+                          ? Verdict::kSkipped
+                          : judge(each.recorded, outcome.answer, outcome.known);
     ++counts[outcome.verdict];
     failures += is_failure(outcome.verdict);
     std::printf("%-28s %-62s %-24s %-24s %s\n", each.name.c_str(), each.calls.c_str(),
@@ -193,8 +205,9 @@ int main(int argc, char** argv) {
     std::printf("known.def names a case that is not there: %s\n", name.c_str());
   }
   if (json != nullptr) write_json(json, device, outcomes);
-  std::printf("differential: %zu same, %zu different, %zu known to differ, %zu not recorded\n",
-              counts[Verdict::kSame], counts[Verdict::kDifferent] + counts[Verdict::kOutdated],
-              counts[Verdict::kKnown], counts[Verdict::kNotRecorded]);
+  std::printf(
+      "differential: %zu same, %zu different, %zu known to differ, %zu not recorded, %zu skipped\n",
+      counts[Verdict::kSame], counts[Verdict::kDifferent] + counts[Verdict::kOutdated],
+      counts[Verdict::kKnown], counts[Verdict::kNotRecorded], counts[Verdict::kSkipped]);
   return failures == 0 ? 0 : 1;
 }

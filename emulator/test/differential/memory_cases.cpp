@@ -19,6 +19,23 @@ void pool_state(Answer& answer, CUmemoryPool pool) {
 }
 
 const Cases all({
+    {"copy-from-nowhere", "64 bytes from host address 0x10 to the device", "",
+     [](Answer& answer) {
+       use_device(answer);
+       answer(cuMemcpyHtoD_v2(new_memory(answer, 64), reinterpret_cast<const void*>(0x10), 64));
+     }},
+    {"copy-much-from-nowhere", "1 MiB from host address 0x10 to the device", "",
+     [](Answer& answer) {
+       use_device(answer);
+       constexpr std::size_t kBytes = 1 << 20;
+       answer(cuMemcpyHtoD_v2(new_memory(answer, kBytes), reinterpret_cast<const void*>(0x10),
+                              kBytes));
+     }},
+    {"copy-to-nowhere", "64 bytes from the device to host address 0x10", "",
+     [](Answer& answer) {
+       use_device(answer);
+       answer(cuMemcpyDtoH_v2(reinterpret_cast<void*>(0x10), new_memory(answer, 64), 64));
+     }},
     {"free-twice", "cuMemFree twice, of an interior pointer, of 0", "1 1 0",
      [](Answer& answer) {
        use_device(answer);

@@ -110,6 +110,28 @@ const Cases all({
        answer(cuCtxDestroy(context));
        answer(cuCtxCreate(&context, nullptr, 0, 0));
      }},
+    {"sticky-other-device",
+     "after 700 on device 0: set, alloc, push, pop, sync on 1; set, sync on 0; set, free on 1", "",
+     [](Answer& answer) {
+       const CUcontext failed = use_device(answer);
+       CUcontext healthy = nullptr;
+       NEED(cuDevicePrimaryCtxRetain(&healthy, 1));
+       const Kernels kernels(answer);
+       NEED(launch_write(kernels.write, 0));
+       cuCtxSynchronize();
+       CUdeviceptr memory = 0;
+       CUcontext popped = nullptr;
+       answer(cuCtxSetCurrent(healthy));
+       answer(cuMemAlloc_v2(&memory, 256));
+       answer(cuCtxPushCurrent_v2(healthy));
+       answer(cuCtxPopCurrent_v2(&popped));
+       answer(cuCtxSynchronize());
+       answer(cuCtxSetCurrent(failed));
+       answer(cuCtxSynchronize());
+       answer(cuCtxSetCurrent(healthy));
+       answer(cuMemFree_v2(memory));
+     },
+     2},
     {"destroyed-stream", "cuStreamQuery of a destroyed stream", "crash",
      [](Answer& answer) {
        use_device(answer);

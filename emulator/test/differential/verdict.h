@@ -17,6 +17,7 @@ enum class Verdict {
   kNotRecorded,
   kDifferent,
   kOutdated,  // known.def says that it differs, and it does not
+  kSkipped,   // the machine has too few devices
 };
 
 // Whether the answer is the recorded one, or, as a whole, one of several with " or " between them.
@@ -57,6 +58,8 @@ inline const char* to_string(Verdict verdict) {
       return "DIFFERENT";
     case Verdict::kOutdated:
       return "OUTDATED";
+    case Verdict::kSkipped:
+      return "skipped";
   }
   return "";
 }

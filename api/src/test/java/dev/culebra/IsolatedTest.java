@@ -153,18 +153,17 @@ class IsolatedTest {
             Map.of(
                 "CULEBRA_EMU_REPORT",
                 "1",
-                "CULEBRA_EMU_OOM_AT",
-                "1",
-                "CULEBRA_EMU_FAIL",
+                "CULEBRA_EMU_FAULT",
                 String.join(
-                    ",",
-                    "cuDevicePrimaryCtxRetain:1:2",
-                    "cuStreamCreateWithPriority:1:999",
-                    "cuEventCreate:1:2",
-                    "cuMemHostAlloc:1:2",
-                    "cuLibraryGetModule:1:209",
+                    ";",
+                    "oom:1",
+                    "fail:cuDevicePrimaryCtxRetain:1:2",
+                    "fail:cuStreamCreateWithPriority:1:999",
+                    "fail:cuEventCreate:1:2",
+                    "fail:cuMemHostAlloc:1:2",
+                    "fail:cuLibraryGetModule:1:209",
                     // The third event is the slab's second.
-                    "cuEventCreate:3:999")),
+                    "fail:cuEventCreate:3:999")),
             FailureMain.class);
     Map<String, String> refusals =
         Map.of(
