@@ -114,6 +114,15 @@ TEST(check_of_a_global_bound, CHECK_ALL,
   RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("beyond_bound", 32, 0, out, 25u, 1u));
 }
 
+TEST(check_of_an_atomic, CHECK_ALL, "invalid global atomic operation of 4 bytes at 0x") {
+  use_device();
+  CUdeviceptr out = 0;
+  RETURNS(0, cuMemAlloc_v2(&out, 100));
+  RETURNS(0, cuMemsetD8_v2(out, 1, 100));
+  RETURNS(0, run_checked("add_beyond", 1, 0, out, 24u));
+  RETURNS(CUDA_ERROR_ILLEGAL_ADDRESS, run_checked("add_beyond", 1, 0, out, 25u));
+}
+
 TEST(check_names_allocation_and_line, CHECK_ALL, "(cuMemAlloc_v2 #2); at checked_kernels.cu:7") {
   use_device();
   CUdeviceptr first = 0, out = 0;

@@ -433,3 +433,7 @@ extern "C" __global__ void poll_plainly(volatile unsigned* flag) {
   }
 }
 CULEBRA_KERNEL(poll_plainly, 64, flag)
+
+// An atomic operation is one, however the shim does it.
+extern "C" __global__ void add_beyond(unsigned* out, unsigned at) { atomicAdd(out + at, 1u); }
+CULEBRA_KERNEL(add_beyond, 1, out, at)
