@@ -32,7 +32,7 @@ final class SoftmaxProblem {
     TensorSpec tensor = TensorSpec.of(type, rows, length);
     List<Implementation> implementations =
         ALGORITHMS.stream()
-            .map(algorithm -> implementation(type, algorithm, log))
+            .map(algorithm -> implementation(type, rows, length, algorithm, log))
             .toList();
     return new Problem(
         log ? "log-softmax" : "softmax",
@@ -62,10 +62,10 @@ final class SoftmaxProblem {
   }
 
   private static Implementation implementation(
-      ElementType<?> type, Softmax.Algorithm algorithm, boolean log) {
+      ElementType<?> type, long rows, long length, Softmax.Algorithm algorithm, boolean log) {
     return new Implementation(
         "Culebra " + algorithm.name().toLowerCase(Locale.ROOT),
-        context -> Softmax.of(context, algorithm).withLog(log).kernelName(type),
+        context -> Softmax.of(context, algorithm).withLog(log).kernelName(type, rows, length),
         context -> open(context, type, algorithm, log));
   }
 

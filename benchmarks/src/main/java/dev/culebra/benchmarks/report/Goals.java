@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 final class Goals {
   private static final int LEAST = 30;
 
-  /** Ours at a softmax whose algorithm a user did not choose. */
-  private static final String SOFTMAX = "Culebra online";
+  /** What a user gets who does not choose an algorithm. */
+  private static final String SOFTMAX = "Culebra auto";
 
   private static final String TOP_K = "Culebra fused";
   private static final String SMALL_TOP_K = "softmax + top-5 f32 10 x 131072";

@@ -25,7 +25,7 @@ class GoalsTest {
   private static final String SMALL = "softmax f32 10 x 4000";
   private static final String LARGE = "softmax f32 4096 x 131072";
   private static final String SUM = "sum f32 of all 1073741824";
-  private static final String ONLINE = "Culebra online";
+  private static final String AUTO = "Culebra auto";
   private static final String TORCH = "torch 2.11";
 
   @TempDir Path folder;
@@ -89,8 +89,8 @@ class GoalsTest {
   void aPeerIsBeatenByTheUpperEndOfPairs() throws Exception {
     double[] torch = samples(10, 0.1, 1, TURNS);
     kernel(SMALL, TORCH, torch);
-    kernel(SMALL, ONLINE, scaled(torch, 0.99));
-    assertHas(row(SMALL), "| yes |", "0.990 (0.990 to 0.990) of torch", "| " + ONLINE + " |  |");
+    kernel(SMALL, AUTO, scaled(torch, 0.99));
+    assertHas(row(SMALL), "| yes |", "0.990 (0.990 to 0.990) of torch", "| " + AUTO + " |  |");
   }
 
   @Test
@@ -99,7 +99,7 @@ class GoalsTest {
     double[] ours = torch.clone();
     Arrays.setAll(ours, i -> torch[i] * (i < 19 ? 0.99 : 1.01));
     kernel(SMALL, TORCH, torch);
-    kernel(SMALL, ONLINE, ours);
+    kernel(SMALL, AUTO, ours);
     assertHas(row(SMALL), "| MISSED |", "0.990 (0.990 to 1.010)", "| NO REASON GIVEN |");
   }
 
@@ -108,7 +108,7 @@ class GoalsTest {
     for (int pairs : new int[] {29, 30}) {
       double[] torch = samples(10, 0.01, 1, pairs);
       kernel(SMALL, TORCH, torch);
-      kernel(SMALL, ONLINE, scaled(torch, 0.9));
+      kernel(SMALL, AUTO, scaled(torch, 0.9));
       assertHas(
           row(SMALL),
           pairs < 30 ? "| not judged |" : "| yes |",
@@ -121,7 +121,7 @@ class GoalsTest {
   void whatWasNotTakenInTurnsIsNotJudged() throws Exception {
     double[] torch = samples(10, 0.01, 1, TURNS);
     kernel(SMALL, TORCH, 1, Map.of(), torch);
-    kernel(SMALL, ONLINE, 1, Map.of(), scaled(torch, 0.9));
+    kernel(SMALL, AUTO, 1, Map.of(), scaled(torch, 0.9));
     assertHas(
         row(SMALL),
         "8.99 us, torch 9.99 us",
@@ -135,8 +135,8 @@ class GoalsTest {
     double[] torch = samples(10, 0.01, 1, TURNS);
     kernel(SMALL, TORCH, torch);
     kernel(SMALL, "Culebra safe", scaled(torch, 0.5));
-    assertHas(row(SMALL), "| not measured |", "|  | Culebra online |  |");
-    kernel(SMALL, ONLINE, scaled(torch, 2));
+    assertHas(row(SMALL), "| not measured |", "|  | Culebra auto |  |");
+    kernel(SMALL, AUTO, scaled(torch, 2));
     assertHas(row(SMALL), "2.000", "MISSED");
   }
 
@@ -144,11 +144,11 @@ class GoalsTest {
   void ratesAreJudgedByTheSlowEndOfTheirInterval() throws Exception {
     double[] micros = samples(1000, 0.02, 1, TURNS);
     double slow = Result.of(new Result.Key("", "", ""), "us", micros, Map.of()).interval().high();
-    kernel(LARGE, ONLINE, 3.8e12 * slow * 1e-6 * 1.0001, Map.of(), micros);
+    kernel(LARGE, AUTO, 3.8e12 * slow * 1e-6 * 1.0001, Map.of(), micros);
     assertHas(row(LARGE), "(at least 3.80 TB/s)", "| yes |");
-    kernel(LARGE, ONLINE, 3.8e12 * slow * 1e-6 * 0.9999, Map.of(), micros);
+    kernel(LARGE, AUTO, 3.8e12 * slow * 1e-6 * 0.9999, Map.of(), micros);
     assertHas(row(LARGE), "MISSED");
-    kernel(LARGE, ONLINE, 3.8e12 * slow * 1e-6 * 2, Map.of("implausible", "too fast"), micros);
+    kernel(LARGE, AUTO, 3.8e12 * slow * 1e-6 * 2, Map.of("implausible", "too fast"), micros);
     assertHas(row(LARGE), "| not measured |");
   }
 

@@ -63,7 +63,7 @@ class ReportTest {
             new double[] {1000},
             Map.of("bytes", 0, "flops", 6.4e11)));
     for (long length : LENGTHS) {
-      kernel("Culebra online", length, 2000);
+      kernel("Culebra auto", length, 2000);
       kernel("torch 2.11", length, 1000);
     }
     results.put(
@@ -174,7 +174,7 @@ class ReportTest {
     // 2 * 4096 * 131072 * 4 bytes in 2 ms, of 4 TB/s
     assertTrue(
         tables.contains(
-            "| softmax f32 4096 x 131072 | Culebra online | 2.00 ms | 1.98 ms to 2.02 ms | 2.15 TB/s | 54 % | 2.000 (2.000 to 2.000) | 1.0e-07 / 4.0e-06 |"),
+            "| softmax f32 4096 x 131072 | Culebra auto | 2.00 ms | 1.98 ms to 2.02 ms | 2.15 TB/s | 54 % | 2.000 (2.000 to 2.000) | 1.0e-07 / 4.0e-06 |"),
         tables);
     assertTrue(
         tables.contains("| cuLaunchKernel, 3 arguments | Culebra | 3.13 us | 3.10 us | 1.010 |"),
@@ -190,8 +190,8 @@ class ReportTest {
     for (String row :
         List.of(
             "| yes | within 3 % of C, 0 B | 1.010 (1.010 to 1.010) of C, 3.13 us, 0 B | Culebra |  |",
-            "| MISSED | at least 3.8 TB/s | 2.15 TB/s (at least 2.13 TB/s) | Culebra online | NO REASON GIVEN |",
-            "| softmax f32 16384 x 8192 | not measured | at least 3.8 TB/s |  | Culebra online |  |")) {
+            "| MISSED | at least 3.8 TB/s | 2.15 TB/s (at least 2.13 TB/s) | Culebra auto | NO REASON GIVEN |",
+            "| softmax f32 16384 x 8192 | not measured | at least 3.8 TB/s |  | Culebra auto |  |")) {
       assertTrue(tables.contains(row), tables);
     }
   }
