@@ -51,6 +51,12 @@ class GradientRows {
       }
       compare(c, results(c, 3), gradients(c, 4));
       placement(log, length);
+    }
+  }
+
+  // What does not hang on the length.
+  void contracts(int64_t length) {
+    for (const bool log : {false, true}) {
       without_part(log, length);
       special(log, length);
     }
@@ -343,6 +349,7 @@ void check_lanes(Bench& bench, int packs, unsigned lanes) {
   for (const int64_t length : {int64_t(1), kPack - 1, most / 2 + 1, most - 1, most}) {
     if (length > 0) rows.length(length);
   }
+  rows.contracts(most);
   rows.many(3 * 64 / lanes + 1, most - 1);
 }
 
@@ -364,6 +371,7 @@ void check_block(Bench& bench, const char* variant, unsigned threads, unsigned c
                      params);
       });
   for (const int64_t length : lengths) rows.length(length);
+  rows.contracts(std::min<int64_t>(lengths.back(), 601));
   rows.many(4, lengths.back());
 }
 
@@ -384,13 +392,14 @@ void check_pieces(Bench& bench, unsigned threads, int64_t piece_packs,
         bench.launch(symbol_of("finish", E::kName), shape, params, split);
       });
   for (const int64_t length : lengths) rows.length(length);
+  rows.contracts(std::min<int64_t>(lengths.back(), 601));
   rows.many(3, lengths.back());
 }
 
 template <class E>
 void check_type(Bench& bench) {
   constexpr int64_t kPack = kPackBytes / sizeof(typename E::Storage);
-  for (const unsigned lanes : {1u, 4u, 32u}) {
+  for (const unsigned lanes : {1u, 8u, 32u}) {
     check_lanes<E>(bench, 1, lanes);
     check_lanes<E>(bench, 2, lanes);
   }

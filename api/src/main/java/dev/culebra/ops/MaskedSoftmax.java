@@ -23,10 +23,9 @@ final class MaskedSoftmax {
   private static final String SPLIT = "softmax_split";
   private static final String SPLIT_ROW = "CULEBRA_SOFTMAX_SPLIT";
   private static final int SPLIT_THREADS = 1;
-  private static final String PIECES_ROW = "CULEBRA_SOFTMAX_PIECES";
-  private static final int PIECES_TYPE = 0;
-  private static final int MOST_BYTES = 1;
-  private static final int PIECE_BYTES = 2;
+
+  /** The input, which becomes the output. */
+  private static final int RESIDENT_ROWS = 1;
 
   /** Of (m, d). */
   private static final int STATE_LENGTH = 2;
@@ -185,6 +184,7 @@ final class MaskedSoftmax {
             fused.table(),
             context.device().computeCapability(),
             sharedBytes,
+            RESIDENT_ROWS,
             type,
             rows,
             length,
@@ -192,7 +192,7 @@ final class MaskedSoftmax {
     if (plan.variant() == SoftmaxPlan.Variant.SPLIT) {
       return pieces(type, rows, length, wanted);
     }
-    String symbol = plan.symbol(type);
+    String symbol = plan.symbol(FUSED, type);
     LaunchConfig config = plan.launch(type, rows, length);
     return new Choice(
         type,
@@ -208,7 +208,7 @@ final class MaskedSoftmax {
   }
 
   private Choice pieces(ElementType<?> type, long rows, long length, SoftmaxPlan.Wanted wanted) {
-    long pieceLength = pieceLength(type, rows, length);
+    long pieceLength = RowPieces.pieceLength(split.table(), type, rows, length);
     long pieces = Math.ceilDiv(length, pieceLength);
     int threads = split.table().row(SPLIT_ROW, type.symbol()).number(SPLIT_THREADS);
     String states = "culebra_softmax_split_states_" + type.symbol();
@@ -225,20 +225,6 @@ final class MaskedSoftmax {
         LaunchConfig.of(blocks, threads),
         pieces,
         pieceLength);
-  }
-
-  /** By the shape alone, so that the bits do not depend on the device. */
-  private long pieceLength(ElementType<?> type, long rows, long length) {
-    double bytes = (double) rows * length * type.byteSize();
-    for (LaunchTable.Row row : split.table().rows()) {
-      if (row.macro().equals(PIECES_ROW) && row.word(PIECES_TYPE).equals(type.symbol())) {
-        int most = row.natural(MOST_BYTES);
-        if (most == 0 || bytes <= most) {
-          return row.number(PIECE_BYTES) / type.byteSize();
-        }
-      }
-    }
-    throw DamagedRoot.because(split.table().name() + " has no pieces for " + type);
   }
 
   private ArgumentList list(KernelFamily family, String symbol, String[] names) {

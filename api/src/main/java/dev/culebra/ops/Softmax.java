@@ -95,6 +95,9 @@ public final class Softmax {
   private final MaskedSoftmax masked;
   private final MaskedSoftmax.@Nullable Options options;
 
+  // Made when it is first wanted.
+  private @Nullable SoftmaxBackward back;
+
   private Softmax(
       KernelFamily family,
       MaskedSoftmax masked,
@@ -300,6 +303,28 @@ public final class Softmax {
     ready.kernel.set(ready.scale, scale);
     ready.kernel.threads(RowKernel.threads(from, in.type(), ready.mostThreads));
     ready.kernel.launch(in.range(), from, out.range(), stream);
+  }
+
+  /**
+   * Enqueues the way back: the gradient with respect to the input. What was masked needs no mask
+   * here, as its results say so. The algorithm does not matter. See {@link SoftmaxBackward}.
+   *
+   * @param <E> the type of the elements
+   * @param y what {@code forward} gave
+   * @param dy the gradient with respect to that, of the same shape
+   * @param dx the gradient with respect to the input, of the same shape; the very same memory and
+   *     strides as {@code y} or {@code dy}, or memory apart from both
+   * @param stream where to enqueue
+   * @throws IllegalArgumentException as of {@link SoftmaxBackward#run}
+   */
+  public <E extends ElementType<E>> void backward(
+      TensorView<E> y, TensorView<E> dy, TensorView<E> dx, Stream stream) {
+    SoftmaxBackward known = back;
+    if (known == null) {
+      known = SoftmaxBackward.of(family.context()).withLog(log).withScale(scale);
+      back = known;
+    }
+    known.run(y, dy, dx, stream);
   }
 
   private Prepared prepared(ElementType<?> type) {

@@ -7,22 +7,27 @@ import dev.culebra.LaunchConfig;
 import java.util.Locale;
 
 /**
- * How the softmax of rows of one length is launched: a row of CULEBRA_SOFTMAX_PLAN, of which the
- * launch follows. No device is needed to make one.
+ * How the softmax of rows of one length is launched, or its gradient: a row of
+ * CULEBRA_SOFTMAX_PLAN, of which the launch follows. No device is needed to make one.
  *
  * @param variant who shares a row and where it is kept, as the kernels name it
  * @param threads of a block, at most
  * @param cluster blocks that share a row
+ * @param residentRows how many rows of that length a team keeps on chip at a time
  */
-record SoftmaxPlan(Variant variant, int threads, int cluster) {
+record SoftmaxPlan(Variant variant, int threads, int cluster, int residentRows) {
 
   /** The variants, with the packs that a thread of theirs has in registers. */
   enum Variant {
     /** Lanes of a warp share a row, one pack each. */
     LANES1(1),
+    /** The same, two packs each. */
+    LANES2(2),
     /** The same, four packs each. */
     LANES4(4),
-    /** A block shares a row, four packs a thread. */
+    /** A block shares a row, two packs a thread. */
+    REGISTERS2(2),
+    /** The same, four packs a thread. */
     REGISTERS4(4),
     /** A block shares a row, kept in shared memory. */
     SHARED(0),
@@ -79,12 +84,14 @@ record SoftmaxPlan(Variant variant, int threads, int cluster) {
    *
    * @param capability the device's
    * @param sharedBytes what a block may have of shared memory
+   * @param residentRows how many rows of that length a team keeps on chip at a time
    * @throws IllegalArgumentException if only pieces would do and they are not wanted
    */
   static SoftmaxPlan choose(
       LaunchTable table,
       ComputeCapability capability,
       int sharedBytes,
+      int residentRows,
       ElementType<?> type,
       long rows,
       long length,
@@ -100,7 +107,7 @@ record SoftmaxPlan(Variant variant, int threads, int cluster) {
           || !row.word(TYPE).equals(type.symbol())) {
         continue;
       }
-      SoftmaxPlan plan = of(row);
+      SoftmaxPlan plan = of(row, residentRows);
       if (!wanted.allows(plan.variant)) {
         continue;
       }
@@ -126,10 +133,10 @@ record SoftmaxPlan(Variant variant, int threads, int cluster) {
     throw DamagedRoot.because(table.name() + " has no plan for " + type + ", rows of " + length);
   }
 
-  private static SoftmaxPlan of(LaunchTable.Row row) {
+  private static SoftmaxPlan of(LaunchTable.Row row, int residentRows) {
     try {
       Variant variant = Variant.valueOf(row.word(VARIANT).toUpperCase(Locale.ROOT));
-      return new SoftmaxPlan(variant, row.number(THREADS), row.number(CLUSTER));
+      return new SoftmaxPlan(variant, row.number(THREADS), row.number(CLUSTER), residentRows);
     } catch (IllegalArgumentException e) {
       throw DamagedRoot.because(row.place() + ": no variant " + row.word(VARIANT));
     }
@@ -138,8 +145,8 @@ record SoftmaxPlan(Variant variant, int threads, int cluster) {
   /** Whether a row fits into what the variant keeps it in. */
   private boolean fits(ElementType<?> type, long length, int sharedBytes) {
     return switch (variant) {
-      case LANES1, LANES4 -> packs(type, length) <= (long) WARP_THREADS * variant.packs;
-      case REGISTERS4 -> packs(type, length) <= (long) threads * variant.packs;
+      case LANES1, LANES2, LANES4 -> packs(type, length) <= (long) WARP_THREADS * variant.packs;
+      case REGISTERS2, REGISTERS4 -> packs(type, length) <= (long) threads * variant.packs;
       case SHARED, CLUSTER ->
           rowBytes(type, length) <= sharedBytes - (long) TEAM_BYTES && length <= Integer.MAX_VALUE;
       case SPLIT -> true;
@@ -150,29 +157,29 @@ record SoftmaxPlan(Variant variant, int threads, int cluster) {
     return Math.ceilDiv(length, PACK_BYTES / type.byteSize());
   }
 
-  /** A block's part of a row, in whole packs of each of its threads. */
+  /** A block's part of the resident rows, in whole packs of each of its threads. */
   private long rowBytes(ElementType<?> type, long length) {
     long team = (long) threads * cluster;
-    return Math.ceilDiv(packs(type, length), team) * threads * PACK_BYTES;
+    return Math.ceilDiv(packs(type, length), team) * threads * PACK_BYTES * residentRows;
   }
 
-  /** The kernel's symbol; of a plan that is not in pieces. */
-  String symbol(ElementType<?> type) {
-    return "culebra_softmax_fused_" + variant.symbol() + "_" + type.symbol();
+  /** The symbol of a family's kernel; of a plan that is not in pieces. */
+  String symbol(String family, ElementType<?> type) {
+    return "culebra_" + family + "_" + variant.symbol() + "_" + type.symbol();
   }
 
   /** Grid, block, shared memory and cluster for so many rows; of a plan that is not in pieces. */
   LaunchConfig launch(ElementType<?> type, long rows, long length) {
     long packs = packs(type, length);
     return switch (variant) {
-      case LANES1, LANES4 -> {
+      case LANES1, LANES2, LANES4 -> {
         long needed = Math.ceilDiv(packs, variant.packs);
         int lanes = needed <= 1 ? 1 : (int) Long.highestOneBit(needed - 1) * 2;
         int together = threads / lanes;
         yield LaunchConfig.of(blocks(Math.ceilDiv(rows, together), 1), threads)
             .withBlockThreads(new Dim3(lanes, together, 1));
       }
-      case REGISTERS4 ->
+      case REGISTERS2, REGISTERS4 ->
           LaunchConfig.of(
               blocks(rows, 1),
               (int) Math.ceilDiv(packs, (long) variant.packs * WARP_THREADS) * WARP_THREADS);

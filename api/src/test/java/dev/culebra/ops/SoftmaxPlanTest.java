@@ -23,10 +23,12 @@ class SoftmaxPlanTest {
   private static final int ADA_SHARED_BYTES = 101_376;
   private static final LaunchTable TABLE =
       KernelFamily.table(KernelCatalog.open(), "softmax_fused");
+  private static final LaunchTable GRADIENT =
+      KernelFamily.table(KernelCatalog.open(), "softmax_backward");
 
   private static SoftmaxPlan plan(
       ComputeCapability device, int sharedBytes, ElementType<?> type, long rows, long length) {
-    return SoftmaxPlan.choose(TABLE, device, sharedBytes, type, rows, length, Wanted.ANY);
+    return SoftmaxPlan.choose(TABLE, device, sharedBytes, 1, type, rows, length, Wanted.ANY);
   }
 
   @Test
@@ -64,10 +66,14 @@ class SoftmaxPlanTest {
       for (long rows : new long[] {1, 8, 32, 33, 5000, 1L << 40}) {
         for (long length = 1; length < 1L << 32; length += 1 + length / 3) {
           for (ComputeCapability device : List.of(HOPPER, AMPERE)) {
-            SoftmaxPlan plan = plan(device, HOPPER_SHARED_BYTES, type, rows, length);
-            if (plan.variant() != Variant.SPLIT) {
-              requireHolds(plan, type, rows, length);
-            }
+            requireHolds(plan(device, HOPPER_SHARED_BYTES, type, rows, length), type, rows, length);
+            // The gradient's, with two rows of that length.
+            requireHolds(
+                SoftmaxPlan.choose(
+                    GRADIENT, device, HOPPER_SHARED_BYTES, 2, type, rows, length, Wanted.ANY),
+                type,
+                rows,
+                length);
           }
         }
       }
@@ -75,14 +81,19 @@ class SoftmaxPlanTest {
   }
 
   private static void requireHolds(SoftmaxPlan plan, ElementType<?> type, long rows, long length) {
+    if (plan.variant() == Variant.SPLIT) {
+      return;
+    }
     LaunchConfig config = plan.launch(type, rows, length);
     long packs = Math.ceilDiv(length * type.byteSize(), 16);
     long lanes = config.blockThreads().x();
     long held =
         switch (plan.variant()) {
           case LANES1 -> lanes;
+          case LANES2, REGISTERS2 -> 2 * lanes;
           case LANES4, REGISTERS4 -> 4 * lanes;
-          case SHARED, CLUSTER -> (long) config.dynamicSharedBytes() / 16 * plan.cluster();
+          case SHARED, CLUSTER ->
+              (long) config.dynamicSharedBytes() / 16 / plan.residentRows() * plan.cluster();
           case SPLIT -> 0;
         };
     String told = type + " " + rows + " x " + length + ": " + plan + ", " + config;
@@ -105,6 +116,7 @@ class SoftmaxPlanTest {
                     TABLE,
                     HOPPER,
                     HOPPER_SHARED_BYTES,
+                    1,
                     ElementType.F32,
                     100,
                     1 << 24,
@@ -114,7 +126,7 @@ class SoftmaxPlanTest {
         "AUTO");
     assertEquals(
         Variant.SPLIT,
-        SoftmaxPlan.choose(TABLE, HOPPER, HOPPER_SHARED_BYTES, ElementType.F32, 9, 9, Wanted.SPLIT)
+        SoftmaxPlan.choose(TABLE, HOPPER, HOPPER_SHARED_BYTES, 1, ElementType.F32, 9, 9, Wanted.SPLIT)
             .variant());
   }
 
@@ -130,7 +142,7 @@ class SoftmaxPlanTest {
           dev.culebra.bindings.InvalidImageException.class,
           () ->
               SoftmaxPlan.choose(
-                  table, HOPPER, HOPPER_SHARED_BYTES, ElementType.F32, 1, 1, Wanted.ANY));
+                  table, HOPPER, HOPPER_SHARED_BYTES, 1, ElementType.F32, 1, 1, Wanted.ANY));
     }
   }
 }
