@@ -159,8 +159,7 @@ final class SoftmaxBackwardKernels {
     }
     String symbol = plan.symbol(FAMILY, type);
     LaunchConfig config = plan.launch(type, rows, length);
-    return new Choice(
-        type, rows, length, symbol, list(symbol, ARGUMENTS), null, config, 1, length);
+    return new Choice(type, rows, length, symbol, list(symbol, ARGUMENTS), null, config, 1, length);
   }
 
   private Choice pieces(ElementType<?> type, long rows, long length) {

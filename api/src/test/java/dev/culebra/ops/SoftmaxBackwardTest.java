@@ -183,7 +183,8 @@ class SoftmaxBackwardTest extends DeviceTier {
 
   @ParameterizedTest(name = "log={0}")
   @ValueSource(booleans = {false, true})
-  @DisplayName("behind a mask and a row's end the gradient may be anything; the way back needs neither")
+  @DisplayName(
+      "behind a mask and a row's end the gradient may be anything; the way back needs neither")
   void masked(boolean log) {
     double[] x = HardInput.NORMAL.rows(3, 6, StorageType.F32, 12);
     double[] dy = HardInput.NORMAL.rows(3, 6, StorageType.F32, 13);
@@ -193,8 +194,7 @@ class SoftmaxBackwardTest extends DeviceTier {
         dy[i] = NAN;
       }
     }
-    Softmax softmax =
-        Softmax.of(context).withLog(log).withScale(0.75).withZeroForEmptyRows(true);
+    Softmax softmax = Softmax.of(context).withLog(log).withScale(0.75).withZeroForEmptyRows(true);
     try (DeviceBuffer<ElementType.F32> buffer = context.allocate(F32, 18, stream);
         DeviceBuffer<ElementType.F32> gradient = context.allocate(F32, 18, stream);
         DeviceBuffer<ElementType.I32> ofRows = context.allocate(I32, 3, stream)) {

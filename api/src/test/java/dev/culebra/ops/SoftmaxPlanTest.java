@@ -126,7 +126,8 @@ class SoftmaxPlanTest {
         "AUTO");
     assertEquals(
         Variant.SPLIT,
-        SoftmaxPlan.choose(TABLE, HOPPER, HOPPER_SHARED_BYTES, 1, ElementType.F32, 9, 9, Wanted.SPLIT)
+        SoftmaxPlan.choose(
+                TABLE, HOPPER, HOPPER_SHARED_BYTES, 1, ElementType.F32, 9, 9, Wanted.SPLIT)
             .variant());
   }
 
