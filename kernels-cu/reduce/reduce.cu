@@ -18,7 +18,7 @@
 //
 //   culebra_reduce_sum_states_<type>  a row of elements to a state: its sum and its error, each of
 //                                     the accumulator's type, side by side; divisor is not used
-//   culebra_reduce_sum_merge_<type>   a row of states (f32 or f64) to a result; lengths, strides
+//   culebra_reduce_<op>_merge_<type>  a row of states (f32 or f64) to a result; lengths, strides
 //                                     and the limit count states
 #include "culebra/platform.cuh"
 
@@ -72,6 +72,9 @@ using min = extremum<A, Min<A>>;
 constexpr int kPacks = 4;
 constexpr int kResidentThreads = 1024;
 
+// Of the few states that one block merges: it alone has to keep its multiprocessor busy.
+constexpr int kStates = 8;
+
 // The state of row r; all threads of the block call together and get the same.
 template <class T, class Op>
 __device__ __forceinline__ typename Op::State state_of_row(const ReduceParams& params, int64_t r) {
@@ -115,7 +118,16 @@ __device__ __forceinline__ void merge_rows_of_states(const ReduceParams& params)
     const State* row = static_cast<const State*>(params.in) + start;
 
     State state = Op::empty();
-    for (int64_t i = threadIdx.x; i < length; i += blockDim.x) state = Op()(state, row[i]);
+    for (int64_t i = threadIdx.x; i < length; i += kStates * blockDim.x) {
+      State loaded[kStates];
+#pragma unroll
+      for (int k = 0; k < kStates; ++k) {
+        const int64_t at = i + k * blockDim.x;
+        loaded[k] = at < length ? row[at] : Op::empty();
+      }
+#pragma unroll
+      for (int k = 0; k < kStates; ++k) state = Op()(state, loaded[k]);
+    }
     state = block_reduce(state, Op());
     if (threadIdx.x == 0) static_cast<A*>(params.out)[r] = Op::finish(state, params.divisor);
   }

@@ -225,7 +225,7 @@ public final class Reduction {
         family.context().allocate(out.type(), chunks * op.stateLength, stream)) {
       launchPartials(in, partial, stream);
       launch(
-          prepared(op.stateLength == 1 ? Role.RESULTS : Role.MERGE, out.type()),
+          prepared(Role.MERGE, out.type()),
           partial,
           new TensorView.Rows(1, chunks, chunks),
           chunks,

@@ -92,6 +92,7 @@ public final class TopK {
   private final Algorithm algorithm;
   private final Content content;
   private final double scale;
+  private @Nullable Softmax first;
 
   private TopK(
       KernelFamily family,
@@ -237,12 +238,22 @@ public final class TopK {
     // Freed in stream order: closing does not wait for the second operation.
     try (DeviceBuffer<E> memory = family.context().allocate(in.type(), in.elementCount(), stream)) {
       TensorView<E> probabilities = TensorView.of(memory, in.shape());
-      Softmax.of(family.context(), softmax)
-          .withLog(content == Content.LOG_PROBABILITIES)
-          .withScale(scale)
-          .forward(in, probabilities, stream);
+      softmax(softmax).forward(in, probabilities, stream);
       ready.launch(probabilities, out, indices, Content.ELEMENTS, 1, stream);
     }
+  }
+
+  /** The first operation of two; made once, as it prepares launches. */
+  private Softmax softmax(Softmax.Algorithm wanted) {
+    Softmax known = first;
+    if (known == null) {
+      known =
+          Softmax.of(family.context(), wanted)
+              .withLog(content == Content.LOG_PROBABILITIES)
+              .withScale(scale);
+      first = known;
+    }
+    return known;
   }
 
   private void check(TensorView<?> in, TensorView<?> out, TensorView<?> indices) {
