@@ -163,6 +163,8 @@ class LauncherIT {
             Map.of("CULEBRA_KERNELS", root.toString()),
             LAUNCHER.toString(),
             "softmax",
+            "--algorithm",
+            "online",
             in.toString(),
             "-o",
             folder.resolve("out.npy").toString());
