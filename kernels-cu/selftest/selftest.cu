@@ -17,8 +17,8 @@
 #include "culebra/online.cuh"
 #include "culebra/operators.cuh"
 #include "culebra/ptx.cuh"
-#include "culebra/types.cuh"
 #include "culebra/resident_row.cuh"
+#include "culebra/types.cuh"
 #include "culebra/warp.cuh"
 
 namespace {
@@ -86,7 +86,8 @@ __device__ int64_t global_threads() { return static_cast<int64_t>(gridDim.x) * b
   extern "C" __global__ void __launch_bounds__(1024)                                             \
       culebra_selftest_echo_##type(culebra::type* out, const culebra::type* in, int64_t count) { \
     culebra::for_each_part<culebra::type, 2>(                                                    \
-        in, count, culebra::from_accumulator<culebra::type>(0), [&](const auto& part, int64_t first, int part_count) {      \
+        in, count, culebra::from_accumulator<culebra::type>(0),                                  \
+        [&](const auto& part, int64_t first, int part_count) {                                   \
           part.store(out + first, part_count, [](auto x) { return x; });                         \
         });                                                                                      \
   }                                                                                              \

@@ -43,7 +43,12 @@ class DemoCommandTest {
         CommandRun.of("demo", "--text", text.toString(), "--prompt", "abr", "--order", "2");
     assertEquals(0, run.status(), run::err);
     for (String expected :
-        List.of(Device.of(0).name(), "culebra_softmax_fused_lanes1_f32", "B/s", "max error", "abr ...")) {
+        List.of(
+            Device.of(0).name(),
+            "culebra_softmax_fused_lanes1_f32",
+            "B/s",
+            "max error",
+            "abr ...")) {
       assertTrue(run.out().contains(expected), () -> expected + " is not in: " + run.out());
     }
   }
