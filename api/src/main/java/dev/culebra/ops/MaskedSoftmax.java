@@ -8,6 +8,7 @@ import dev.culebra.ElementType;
 import dev.culebra.LaunchConfig;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -48,27 +49,11 @@ final class MaskedSoftmax {
     "log",
     "empty_is_zero"
   };
-  private static final String[] ARGUMENTS_AND_PIECES = {
-    "out",
-    "in",
-    "rows",
-    "row_length",
-    "out_row_stride",
-    "in_row_stride",
-    "scale",
-    "lengths",
-    "mask",
-    "mask_inner_rows",
-    "mask_inner_stride",
-    "mask_middle_rows",
-    "mask_middle_stride",
-    "mask_outer_stride",
-    "log",
-    "empty_is_zero",
-    "states",
-    "pieces",
-    "piece_length"
-  };
+  private static final String[] ARGUMENTS_AND_PIECES =
+      java.util.stream.Stream.concat(
+              Arrays.stream(ARGUMENTS),
+              java.util.stream.Stream.of("states", "pieces", "piece_length"))
+          .toArray(String[]::new);
 
   /** What is asked of one softmax, beside memory and shape. */
   record Options(double scale, boolean log, boolean emptyIsZero, SoftmaxPlan.Wanted wanted) {}
@@ -111,9 +96,18 @@ final class MaskedSoftmax {
     return choice(type, new TensorView.Rows(rows, length, length), wanted).symbol;
   }
 
-  /** Enqueues one softmax; what the views are has been checked, and there are elements. */
-  void launch(TensorView<?> in, TensorView<?> out, RowMask mask, Options options, Stream stream) {
-    RowMask.Walk walk = mask.walk(in);
+  /**
+   * Enqueues one softmax; what the views are has been checked, and there are elements.
+   *
+   * @param walk how the mask is walked for such an input
+   */
+  void launch(
+      TensorView<?> in,
+      TensorView<?> out,
+      RowMask mask,
+      RowMask.Walk walk,
+      Options options,
+      Stream stream) {
     Choice choice = choice(in.type(), in.rows(), options.wanted);
     if (choice.second == null) {
       put(choice.first, in, out, mask, walk, options).launch(choice.config, stream);

@@ -284,18 +284,17 @@ public final class Softmax {
     }
     Objects.requireNonNull(stream);
     MaskedSoftmax.Options masks = options;
-    if (masks != null) {
-      mask.walk(in);
-      mask.requireApartFrom(out);
-    } else if (mask != RowMask.NONE) {
+    if (masks == null && mask != RowMask.NONE) {
       throw new IllegalArgumentException(
           algorithm + " takes no mask; use AUTO, FUSED or SPLIT for " + mask);
     }
+    RowMask.Walk walk = mask.walk(in);
+    mask.requireApartFrom(out);
     if (from.count() == 0 || from.length() == 0) {
       return;
     }
     if (masks != null) {
-      masked.launch(in, out, mask, masks, stream);
+      masked.launch(in, out, mask, walk, masks, stream);
       return;
     }
     Prepared ready = prepared(in.type());
