@@ -107,6 +107,7 @@ bool same_bits(const T& a, const T& b) {
 void check_softmax(Bench& bench);
 void check_softmax_fused(Bench& bench);
 void check_softmax_split(Bench& bench);
+void check_softmax_additive(Bench& bench);
 void check_softmax_backward(Bench& bench);
 void check_reduce(Bench& bench);
 void check_topk(Bench& bench);

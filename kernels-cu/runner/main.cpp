@@ -32,6 +32,7 @@ const std::vector<Family>& families() {
       {"softmax", runner::check_softmax, true},
       {"softmax_fused", runner::check_softmax_fused, true},
       {"softmax_split", runner::check_softmax_split, true},
+      {"softmax_additive", runner::check_softmax_additive, true},
       {"softmax_backward", runner::check_softmax_backward, true},
       {"topk", runner::check_topk, true}};
   return all;

@@ -7,12 +7,11 @@
 #include "checks.h"
 #include "culebra/params.h"
 #include "elements.h"
+#include "row_teams.h"
 
 namespace runner {
 
 namespace {
-
-constexpr int64_t kPackBytes = 16;
 
 // Launches so many blocks at most; 0: as many as there is work for.
 using Launch = std::function<void(const SoftmaxBackwardParams& params, unsigned grid)>;
@@ -335,47 +334,6 @@ std::string symbol_of(const std::string& variant, const char* type) {
 }
 
 template <class E>
-void check_lanes(Bench& bench, int packs, unsigned lanes) {
-  const std::string symbol = symbol_of("lanes" + std::to_string(packs), E::kName);
-  constexpr int64_t kPack = kPackBytes / sizeof(typename E::Storage);
-  GradientRows<E> rows(
-      bench, symbol + " by " + std::to_string(lanes) + " lanes",
-      [&](const SoftmaxBackwardParams& params, unsigned grid) {
-        const unsigned per_block = 64 / lanes;
-        const auto needed = static_cast<unsigned>((params.rows + per_block - 1) / per_block);
-        bench.launch(symbol, LaunchShape{grid ? grid : needed, lanes, per_block}, params);
-      });
-  const int64_t most = lanes * packs * kPack;
-  for (const int64_t length : {int64_t(1), kPack - 1, most / 2 + 1, most - 1, most}) {
-    if (length > 0) rows.length(length);
-  }
-  rows.contracts(most);
-  rows.many(3 * 64 / lanes + 1, most - 1);
-}
-
-template <class E>
-void check_block(Bench& bench, const char* variant, unsigned threads, unsigned cluster,
-                 const std::vector<int64_t>& lengths) {
-  const std::string symbol = symbol_of(variant, E::kName);
-  const bool shared = std::strcmp(variant, "registers2") != 0;
-  constexpr int64_t kPack = kPackBytes / sizeof(typename E::Storage);
-  GradientRows<E> rows(
-      bench, symbol + " by " + std::to_string(cluster) + " x " + std::to_string(threads),
-      [&](const SoftmaxBackwardParams& params, unsigned grid) {
-        const int64_t team = threads * cluster;
-        const int64_t packs = (params.row_length + kPack - 1) / kPack;
-        const auto bytes =
-            static_cast<unsigned>(2 * ((packs + team - 1) / team) * threads * kPackBytes);
-        const auto teams = grid ? grid : static_cast<unsigned>(params.rows);
-        bench.launch(symbol, LaunchShape{teams * cluster, threads, 1, shared ? bytes : 0, cluster},
-                     params);
-      });
-  for (const int64_t length : lengths) rows.length(length);
-  rows.contracts(std::min<int64_t>(lengths.back(), 601));
-  rows.many(4, lengths.back());
-}
-
-template <class E>
 void check_pieces(Bench& bench, unsigned threads, int64_t piece_packs,
                   const std::vector<int64_t>& lengths) {
   using Number = std::conditional_t<sizeof(typename E::Storage) == 8, double, float>;
@@ -391,30 +349,21 @@ void check_pieces(Bench& bench, unsigned threads, int64_t piece_packs,
         bench.launch(symbol_of("sums", E::kName), shape, params, split);
         bench.launch(symbol_of("finish", E::kName), shape, params, split);
       });
-  for (const int64_t length : lengths) rows.length(length);
-  rows.contracts(std::min<int64_t>(lengths.back(), 601));
-  rows.many(3, lengths.back());
+  check_lengths(rows, lengths, 3);
 }
 
 template <class E>
 void check_type(Bench& bench) {
-  constexpr int64_t kPack = kPackBytes / sizeof(typename E::Storage);
-  for (const unsigned lanes : {1u, 8u, 32u}) {
-    check_lanes<E>(bench, 1, lanes);
-    check_lanes<E>(bench, 2, lanes);
-  }
-  check_block<E>(bench, "registers2", 32, 1, {1, 65, 64 * kPack});
-  check_block<E>(bench, "registers2", 160, 1, {601, 2 * 160 * kPack - 1});
-  check_block<E>(bench, "shared", 32, 1, {1, 1023, 1024});
-  check_block<E>(bench, "shared", 96, 1, {2049, 4097});
-  if (bench.driver.compute_capability() >= 90) {
-    check_block<E>(bench, "cluster", 32, 2, {1, 31, 1025});
-    check_block<E>(bench, "cluster", 64, 4, {2048, 3001});
-    check_block<E>(bench, "cluster", 32, 16, {63, 4097});
-    // What a block has to ask for.
-    check_block<E>(bench, "cluster", 256, 2,
-                   {2 * 28 * 1024 / int64_t(sizeof(typename E::Storage)) - 3});
-  }
+  const OnChip y_and_dy{sizeof(typename E::Storage), 2};
+  check_teams(bench, y_and_dy, {1, 2}, 2,
+              [&](const std::string& variant, const std::string& how, const TeamShape& shape) {
+                const std::string symbol = symbol_of(variant, E::kName);
+                return GradientRows<E>(
+                    bench, symbol + " " + how,
+                    [&bench, symbol, shape](const SoftmaxBackwardParams& params, unsigned grid) {
+                      bench.launch(symbol, shape(params.rows, params.row_length, grid), params);
+                    });
+              });
   check_pieces<E>(bench, 32, 1, {1, 40});
   check_pieces<E>(bench, 64, 300, {1, 1023, 3000});
   check_pieces<E>(bench, 256, 4096, {4097, 20001});

@@ -1,6 +1,7 @@
 // The checks of softmax kernels that take MaskedSoftmaxParams, whatever launches they need: against
 // long double arithmetic, at any length, alignment, stride and mask; the contracts for infinities,
-// NaN and rows without elements; and that bits depend on the elements only.
+// NaN and rows without elements; and that bits depend on the elements only. Of kernels with an
+// additive mask all of that with nothing added, and what addends do.
 #pragma once
 
 #include <cmath>
@@ -12,8 +13,10 @@
 
 namespace runner {
 
-// Launches so many blocks at most; 0: as many as there is work for.
-using SoftmaxLaunch = std::function<void(const MaskedSoftmaxParams& params, unsigned grid)>;
+// Launches so many blocks at most; 0: as many as there is work for. Only kernels with an additive
+// mask take the addends.
+using SoftmaxLaunch = std::function<void(const MaskedSoftmaxParams& params,
+                                         const SoftmaxAddends& addends, unsigned grid)>;
 
 template <class E>
 class SoftmaxRows {
@@ -36,10 +39,14 @@ class SoftmaxRows {
     std::vector<int32_t> lengths{};    // empty: none
     std::vector<std::uint8_t> mask{};  // empty: none; else rows * length
     int64_t mask_stride = -1;          // -1: length; 0: one row of it for all
+    std::vector<double> addends{};     // empty: 0; else rows * length, or length for all rows
+    bool addends_are_f32 = false;
+    std::size_t addend_offset = 0;  // elements before the first
   };
 
-  SoftmaxRows(Bench& bench, std::string name, SoftmaxLaunch launch)
-      : bench_(bench), name_(std::move(name)), launch_(std::move(launch)) {}
+  // adds: whether the kernels take addends.
+  SoftmaxRows(Bench& bench, std::string name, SoftmaxLaunch launch, bool adds = false)
+      : bench_(bench), name_(std::move(name)), launch_(std::move(launch)), adds_(adds) {}
 
   void length(int64_t length) {
     for (const bool log : {false, true}) {
@@ -59,6 +66,7 @@ class SoftmaxRows {
   void contracts(int64_t length) {
     masks(length);
     special(length);
+    if (adds_) added(length);
   }
 
   // More rows than the grid has teams.
@@ -119,7 +127,24 @@ class SoftmaxRows {
     params.mask_middle_stride = c.mask_stride < 0 ? c.length : c.mask_stride;
     params.log = c.log;
     params.empty_is_zero = c.empty_is_zero;
-    launch_(params, c.grid);
+    const std::vector<double> added = c.addends.empty() ? std::vector<double>(c.length) : c.addends;
+    std::vector<Storage> own = poison<Storage>(c.addend_offset);
+    std::vector<float> single = poison<float>(c.addend_offset);
+    for (const double addend : added) {
+      own.push_back(E::make(addend));
+      single.push_back(static_cast<float>(addend));
+    }
+    const DeviceArray<Storage> device_own(bench_.driver, own);
+    const DeviceArray<float> device_single(bench_.driver, single);
+    SoftmaxAddends addends{};
+    addends.addends = c.addends_are_f32
+                          ? static_cast<const void*>(device_single.at(c.addend_offset))
+                          : device_own.at(c.addend_offset);
+    addends.addends_are_f32 = c.addends_are_f32;
+    addends.addend_inner_rows = c.rows;
+    addends.addend_inner_stride = int64_t(added.size()) == c.length ? 0 : c.length;
+    addends.addend_middle_rows = 1;
+    launch_(params, addends, c.grid);
 
     const std::vector<Storage> after = out.read();
     std::vector<Storage> result;
@@ -137,7 +162,18 @@ class SoftmaxRows {
   bool counts(const Case& c, int64_t r, int64_t i) const {
     if (!c.lengths.empty() && i >= c.lengths[r]) return false;
     const int64_t stride = c.mask_stride < 0 ? c.length : c.mask_stride;
-    return c.mask.empty() || c.mask[r * stride + i] != 0;
+    if (!c.mask.empty() && c.mask[r * stride + i] == 0) return false;
+    return addend(c, r, i) != -kInfinite;
+  }
+
+  double addend(const Case& c, int64_t r, int64_t i) const {
+    if (c.addends.empty()) return 0;
+    const double added = c.addends[int64_t(c.addends.size()) == c.length ? i : r * c.length + i];
+    return c.addends_are_f32 ? static_cast<float>(added) : E::value(E::make(added));
+  }
+
+  long double logit(const Case& c, int64_t r, int64_t i, const Storage* row) const {
+    return (long double)(c.scale) * E::value(row[i]) + addend(c, r, i);
   }
 
   void compare(const Case& c) {
@@ -149,11 +185,11 @@ class SoftmaxRows {
   void compare_row(const Case& c, int64_t r, const Storage* row, const Storage* got) {
     long double largest = -kInfinite;
     for (int64_t i = 0; i < c.length; ++i) {
-      if (counts(c, r, i)) largest = std::fmax(largest, (long double)(c.scale) * E::value(row[i]));
+      if (counts(c, r, i)) largest = std::fmax(largest, logit(c, r, i, row));
     }
     long double sum = 0;
     for (int64_t i = 0; i < c.length; ++i) {
-      if (counts(c, r, i)) sum += std::exp((long double)(c.scale) * E::value(row[i]) - largest);
+      if (counts(c, r, i)) sum += std::exp(logit(c, r, i, row) - largest);
     }
     for (int64_t i = 0; i < c.length; ++i) {
       const double value = E::value(got[i]);
@@ -169,14 +205,16 @@ class SoftmaxRows {
                       long(c.length), long(r), long(i), value);
         continue;
       }
-      const long double shifted = (long double)(c.scale) * E::value(row[i]) - largest;
+      const long double shifted = logit(c, r, i, row) - largest;
       const long double wanted = c.log ? shifted - std::log(sum) : std::exp(shifted) / sum;
       const double size = c.log ? std::fabs(double(wanted)) + 16 : std::fabs(double(wanted));
       // The approximate exponential of 16-bit results has an error of some 2^-20.
       const double exponential = sizeof(Storage) == 2 ? 0x1p-19 * size : 0;
+      // What a logit is rounded by counts in the exponent.
+      const double rounded = adds_ ? double(std::fabs(largest) + std::fabs(shifted)) : 0;
       const double bound =
           E::kHalfUlp * std::fabs(double(wanted)) + E::kHalfSpacing + exponential +
-          (16 + (c.log ? 0 : 2 * std::fabs(double(shifted)))) * E::kArithmetic * size;
+          (16 + 4 * rounded + (c.log ? 0 : 2 * std::fabs(double(shifted)))) * E::kArithmetic * size;
       bench_.expect(
           std::fabs(value - double(wanted)) <= bound,
           "%s: length %ld, scale %g, log %d, row %ld element %ld is %.9g, should be %.9Lg "
@@ -244,6 +282,79 @@ class SoftmaxRows {
     compare(m);
   }
 
+  // Exact in every type; of row r and place i.
+  static std::vector<double> some_addends(int64_t rows, int64_t length) {
+    std::vector<double> addends(rows * length);
+    for (std::size_t i = 0; i < addends.size(); ++i) addends[i] = double(i * 7 % 33) / 4 - 4;
+    return addends;
+  }
+
+  void added(int64_t length) {
+    Case c = plain(3, length, false);
+    c.scale = -0.375;
+    c.addends = some_addends(3, length);
+    for (const bool log : {false, true}) {
+      c.log = log;
+      c.addends_are_f32 = log;
+      c.addend_offset = log ? 1 : 8;
+      compare(c);
+    }
+    const std::vector<Storage> rows = logits(3 * length, 8);
+    std::vector<Storage> wanted = run(c, rows);
+    c.addends_are_f32 = false;
+    same("with addends of its own type", wanted, run(c, rows), length);
+    c.addend_offset = 3;
+    c.in_offset = 1;
+    c.out_offset = 5;
+    same("with other alignments", wanted, run(c, rows), length);
+    c.out_offset = c.in_offset;
+    c.in_place = true;
+    same("in place", wanted, run(c, rows), length);
+
+    // One row of them for all rows, some of -inf, and together with what else masks.
+    c = plain(3, length, false);
+    c.addends = some_addends(1, length);
+    compare(c);
+    for (int64_t i = 0; i + 1 < length; i += 3) c.addends[i] = -kInfinite;
+    compare(c);
+    c.scale = 0;
+    compare(c);
+    c.scale = 2;
+    c.mask.assign(3 * length, 1);
+    for (int64_t i = 0; i < length; ++i) c.mask[length + i] = i % 2;
+    c.lengths = {static_cast<int32_t>(length), static_cast<int32_t>(length), 2};
+    c.empty_is_zero = true;
+    compare(c);
+    c.log = true;
+    compare(c);
+
+    // Rows of which nothing is left.
+    c = plain(2, length, false);
+    c.addends.assign(length, -kInfinite);
+    compare(c);
+    c.empty_is_zero = true;
+    compare(c);
+
+    // What stands behind an addend of -inf is not looked at.
+    c = plain(1, length, false);
+    c.addends = some_addends(1, length);
+    c.addends[0] = -kInfinite;
+    std::vector<Storage> row = logits(length, 9);
+    wanted = run(c, row);
+    for (const double hidden : {double(NAN), kInfinite, -kInfinite}) {
+      row[0] = E::make(hidden);
+      same("for what is masked", wanted, run(c, row), length);
+    }
+    if (length < 2) return;
+    for (const double poisoned : {double(NAN), kInfinite}) {
+      c.addends[length - 1] = poisoned;
+      for (const Storage& y : run(c, row)) {
+        bench_.expect(std::isnan(E::value(y)), "%s: length %ld, an addend of %g: an element is %g",
+                      name_.c_str(), long(length), poisoned, E::value(y));
+      }
+    }
+  }
+
   void special(int64_t length) {
     if (length < 2) return;
     enum class Expected { kNaN, kMasked, kUniform };
@@ -292,6 +403,7 @@ class SoftmaxRows {
   Bench& bench_;
   std::string name_;
   SoftmaxLaunch launch_;
+  bool adds_;
 };
 
 }  // namespace runner

@@ -2,6 +2,7 @@
 // (many blocks work on one), and for rows that lie in several places.
 //
 //   states  reads a piece and writes its (m, d)                     1 access an element
+//   merge   makes one state of those of a row, wherever they come from
 //   finish  merges a row's states, reads a piece again and writes   2 accesses an element
 //
 // Where a piece of all rows together fits into the L2 cache, the second read comes from there.
@@ -10,93 +11,40 @@
 // taking MaskedSoftmaxParams and SoftmaxPieces. One block works on one piece at a time and walks
 // the pieces of all rows in steps of the grid, so any grid gives the same bits; other pieces may
 // give others. Contracts for infinities and NaN as in softmax.cu.
+//
+// culebra_softmax_split_merge_<team>_<type> for states of f32 and of f64, taking
+// SoftmaxMergeParams. lanes: 1, 2, 4 .. 32 lanes of a warp a row (blockDim.x), blockDim.y rows a
+// block; block: a block a row. As many lanes as there are states, or more, give the bits of a
+// block.
 #include "culebra/platform.cuh"
 
 #include "culebra/masked_rows.cuh"
-#include "culebra/online.cuh"
 #include "culebra/params.h"
-#include "culebra/resident_row.cuh"
-#include "culebra/row_piece.cuh"
-#include "culebra/softmax_weight.cuh"
+#include "culebra/softmax_pieces.cuh"
 #include "culebra/team.cuh"
 #include "culebra/types.cuh"
 
 namespace culebra {
 namespace {
 
-constexpr int kPacks = 4;  // of a thread at a time
-
-// Calls visit(row, first, count) for each part of the piece, loaded and prepared.
-template <class T, class Visit>
-__device__ __forceinline__ void for_each_part_of(const MaskedSoftmaxParams& params,
-                                                 const RowPiece& piece,
-                                                 const SoftmaxWeight<T>& weight, Visit visit) {
-  RegisterRow<T, kPacks> row(threadIdx.x, blockDim.x);
-  const int most = static_cast<int>(blockDim.x) * kPacks * kPackSize<T>;
-  piece.for_each_part(most, [&](int64_t first, int count) {
-    load_masked(row, params, piece.row, first, count, weight.masked());
-    weight.prepare(row);
-    visit(row, first, count);
-  });
-}
-
-// How states lie in memory: with the whole maximum, not its half.
-template <class A>
-__device__ __forceinline__ OnlineState<A> halved(const OnlineState<A>& state) {
-  return {state.m * A(0.5), state.d};
-}
-template <class A>
-__device__ __forceinline__ OnlineState<A> whole(const OnlineState<A>& state) {
-  return {state.m * A(2), state.d};
-}
-
-// The state of `count` stored ones; every thread of the block gets it.
-template <class A>
-__device__ __forceinline__ OnlineState<A> merge_states(BlockTeam<OnlineState<A>>& team,
-                                                       const OnlineState<A>* states, int64_t count,
-                                                       const OnlineMerge<A>& merge) {
-  OnlineState<A> state = OnlineState<A>::empty();
-  for (int64_t i = threadIdx.x; i < count; i += blockDim.x) state = merge(state, halved(states[i]));
-  return team.reduce(state, OnlineState<A>::empty(), merge);
-}
-
 template <class T>
 __device__ __forceinline__ void states(const MaskedSoftmaxParams& params,
                                        const SoftmaxPieces& pieces) {
-  using A = Accumulator<T>;
-  using State = OnlineState<A>;
-  const SoftmaxWeight<T> weight(static_cast<A>(params.scale));
-  const OnlineMerge<A> merge{weight.scale()};
-  BlockTeam<State> team;
-  for (int64_t i = blockIdx.x; i < params.rows * pieces.pieces; i += gridDim.x) {
-    State state = State::empty();
-    const RowPiece piece(params.row_length, pieces.pieces, pieces.piece_length, i);
-    for_each_part_of(params, piece, weight, [&](const auto& row, int64_t, int) {
-      state = merge(state, state_of(row, weight));
-    });
-    state = team.reduce(state, State::empty(), merge);
-    if (threadIdx.x == 0) static_cast<State*>(pieces.states)[i] = whole(state);
-  }
+  write_states<T>(params, pieces, MaskedLogits<T>(params));
 }
-
 template <class T>
 __device__ __forceinline__ void finish(const MaskedSoftmaxParams& params,
                                        const SoftmaxPieces& pieces) {
-  using A = Accumulator<T>;
-  using State = OnlineState<A>;
-  const SoftmaxWeight<T> weight(static_cast<A>(params.scale));
-  const OnlineMerge<A> merge{weight.scale()};
-  BlockTeam<State> team;
-  for (int64_t i = blockIdx.x; i < params.rows * pieces.pieces; i += gridDim.x) {
-    const RowPiece piece(params.row_length, pieces.pieces, pieces.piece_length, i);
-    const State* const stored =
-        static_cast<const State*>(pieces.states) + piece.row * pieces.pieces;
-    const State state = merge_states(team, stored, pieces.pieces, merge);
-    T* const out = static_cast<T*>(params.out) + piece.row * params.out_row_stride;
-    for_each_part_of(params, piece, weight, [&](const auto& row, int64_t first, int count) {
-      store_softmax(row, out + first, count, params, weight, state);
-    });
-  }
+  finish_pieces<T>(params, pieces, MaskedLogits<T>(params));
+}
+
+template <class A>
+__device__ __forceinline__ void merge_lanes(const SoftmaxMergeParams& params) {
+  merge_rows<A, LaneTeam>(params);
+}
+template <class A>
+__device__ __forceinline__ void merge_block(const SoftmaxMergeParams& params) {
+  merge_rows<A, BlockTeam>(params);
 }
 
 }  // namespace
@@ -113,6 +61,13 @@ __device__ __forceinline__ void finish(const MaskedSoftmaxParams& params,
 #define CULEBRA_SOFTMAX_SPLIT(type, threads, blocks, reason)  \
   CULEBRA_SOFTMAX_SPLIT_KERNEL(states, type, threads, blocks) \
   CULEBRA_SOFTMAX_SPLIT_KERNEL(finish, type, threads, blocks)
+
+#define CULEBRA_SOFTMAX_MERGE(team, type, threads, reason)                           \
+  extern "C" __global__ void __launch_bounds__(threads)                              \
+      culebra_softmax_split_merge_##team##_##type(const SoftmaxMergeParams params) { \
+    culebra::merge_##team<culebra::type>(params);                                    \
+  }                                                                                  \
+  CULEBRA_KERNEL(culebra_softmax_split_merge_##team##_##type, threads, params)
 
 // Read by the host program alone.
 #define CULEBRA_SOFTMAX_PIECES(type, most_bytes, piece_bytes, reason)

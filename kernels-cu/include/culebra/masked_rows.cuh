@@ -6,36 +6,74 @@
 #include "culebra/online.cuh"
 #include "culebra/params.h"
 #include "culebra/platform.cuh"
+#include "culebra/resident_row.cuh"
 #include "culebra/softmax_weight.cuh"
 #include "culebra/types.cuh"
 
 namespace culebra {
 
-// Where the mask's row for row r begins. The axes before its last are three at most, each of which
-// may repeat (a stride of 0).
-__device__ __forceinline__ int64_t mask_offset(const MaskedSoftmaxParams& params, int64_t r) {
-  const int64_t middle = r / params.mask_inner_rows;
-  return (r - middle * params.mask_inner_rows) * params.mask_inner_stride +
-         middle % params.mask_middle_rows * params.mask_middle_stride +
-         middle / params.mask_middle_rows * params.mask_outer_stride;
+// Where row r of memory begins that repeats along some of its axes (a stride of 0). The axes before
+// the last are three at most.
+__device__ __forceinline__ int64_t offset_of_row(int64_t r, int64_t inner_rows,
+                                                 int64_t inner_stride, int64_t middle_rows,
+                                                 int64_t middle_stride, int64_t outer_stride) {
+  const int64_t middle = r / inner_rows;
+  return (r - middle * inner_rows) * inner_stride + middle % middle_rows * middle_stride +
+         middle / middle_rows * outer_stride;
 }
 
-// Reads `count` elements of row r from element `first` on into `row` (resident_row.cuh), and
-// `masked` where they do not count. Reads nothing if count is 0: row r need not exist then.
-template <class T, class Row>
-__device__ __forceinline__ void load_masked(Row& row, const MaskedSoftmaxParams& params, int64_t r,
-                                            int64_t first, int count, T masked) {
-  int left = count;
-  if (params.lengths != nullptr && count > 0) {
-    const int64_t own = params.lengths[r] - first;
-    left = own < 0 ? 0 : own < count ? static_cast<int>(own) : count;
-  }
-  row.load(static_cast<const T*>(params.in) + r * params.in_row_stride + first, left, masked);
-  if (params.mask != nullptr && count > 0) {
-    const uint8_t* const counts = params.mask + mask_offset(params, r) + first;
-    row.transform([&](int i, T x) { return i < left && counts[i] == 0 ? masked : x; });
-  }
+// How many of the `count` elements of row r from element `first` on lie within the row's own
+// length.
+__device__ __forceinline__ int within_length(const MaskedSoftmaxParams& params, int64_t r,
+                                             int64_t first, int count) {
+  if (params.lengths == nullptr || count == 0) return count;
+  const int64_t own = params.lengths[r] - first;
+  return own < 0 ? 0 : own < count ? static_cast<int>(own) : count;
 }
+
+// A byte for each element of row r from element `first` on, 0 where it is masked; null if none is.
+__device__ __forceinline__ const uint8_t* mask_of(const MaskedSoftmaxParams& params, int64_t r,
+                                                  int64_t first) {
+  if (params.mask == nullptr) return nullptr;
+  return params.mask + first +
+         offset_of_row(r, params.mask_inner_rows, params.mask_inner_stride, params.mask_middle_rows,
+                       params.mask_middle_stride, params.mask_outer_stride);
+}
+
+// The logits of a softmax without addends: rows on chip hold elements as they were stored,
+// multiplied by the sign of the scale (softmax_weight.cuh).
+template <class T>
+class MaskedLogits {
+ public:
+  // What a row on chip holds, and how a thread keeps its part.
+  using Stored = T;
+  template <int kPacks>
+  using InRegisters = RegisterRow<T, kPacks>;
+  using InSharedMemory = SharedRow<T>;
+
+  __device__ __forceinline__ explicit MaskedLogits(const MaskedSoftmaxParams& params)
+      : params_(params), weight_(static_cast<Accumulator<T>>(params.scale)) {}
+
+  __device__ __forceinline__ const SoftmaxWeight<T>& weight() const { return weight_; }
+
+  // Reads `count` elements of row r from element `first` on; what does not count has no weight.
+  // Reads nothing if count is 0: row r need not exist then.
+  template <class Row>
+  __device__ __forceinline__ void load(Row& row, int64_t r, int64_t first, int count) const {
+    const T masked = weight_.masked();
+    const int left = within_length(params_, r, first, count);
+    row.load(static_cast<const T*>(params_.in) + r * params_.in_row_stride + first, left, masked);
+    if (params_.mask != nullptr && count > 0) {
+      const uint8_t* const counts = mask_of(params_, r, first);
+      row.transform([&](int i, T x) { return i < left && counts[i] == 0 ? masked : x; });
+    }
+    weight_.prepare(row);
+  }
+
+ private:
+  const MaskedSoftmaxParams& params_;
+  SoftmaxWeight<T> weight_;
+};
 
 // The state of the calling thread's elements of a prepared row; its m is half of their maximum.
 template <class T, class Row>

@@ -54,11 +54,37 @@ CULEBRA_STRUCT(MaskedSoftmaxParams, out, in, rows, row_length, out_row_stride, i
 // row may be shorter. A state is two numbers of the accumulator's type: the largest element of a
 // piece, after multiplication by the scale's sign, and the sum of the weights relative to it.
 struct SoftmaxPieces {
-  void* states;  // rows * pieces of them, a row's side by side
+  void* states;  // a row's side by side
   int64_t pieces;
   int64_t piece_length;
+  int64_t row_states;  // that a row has when it is finished: `pieces`, or 1 if they were merged
 };
-CULEBRA_STRUCT(SoftmaxPieces, states, pieces, piece_length)
+CULEBRA_STRUCT(SoftmaxPieces, states, pieces, piece_length, row_states)
+
+// out[r] = the state of row r, of which `row_states` are there. Strides count states.
+struct SoftmaxMergeParams {
+  void* out;
+  const void* states;
+  int64_t rows;
+  int64_t row_states;
+  int64_t row_stride;    // from a row's first state to the next row's
+  int64_t state_stride;  // from a row's state to its next one
+  double scale;          // as in SoftmaxParams; 1 for states of sums
+};
+CULEBRA_STRUCT(SoftmaxMergeParams, out, states, rows, row_states, row_stride, state_stride, scale)
+
+// What is added to the logits of MaskedSoftmaxParams: out = softmax over i of scale * in + addend.
+struct SoftmaxAddends {
+  const void* addends;        // of the input's type, or f32; -inf masks
+  uint32_t addends_are_f32;   // 1: f32
+  int64_t addend_inner_rows;  // where the addends' row for row r begins: as of the mask
+  int64_t addend_inner_stride;
+  int64_t addend_middle_rows;
+  int64_t addend_middle_stride;
+  int64_t addend_outer_stride;
+};
+CULEBRA_STRUCT(SoftmaxAddends, addends, addends_are_f32, addend_inner_rows, addend_inner_stride,
+               addend_middle_rows, addend_middle_stride, addend_outer_stride)
 
 // The gradient of a softmax or its logarithm: from its result y and the result's gradient dy that
 // of its input,

@@ -9,6 +9,7 @@ import dev.culebra.isolated.ExitMain;
 import dev.culebra.isolated.FailureMain;
 import dev.culebra.isolated.LeakMain;
 import dev.culebra.isolated.PoisonMain;
+import dev.culebra.isolated.SpreadRowsMain;
 import dev.culebra.isolated.TwoDevicesMain;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -124,6 +125,14 @@ class IsolatedTest {
     assertEquals("none", outcome.get("wrong"), outcome.errors());
     assertEquals("true", outcome.get("worked"));
     assertEquals("", outcome.errors().replace(NOTHING_LEFT, "").strip());
+  }
+
+  @Test
+  @Tag("emulator-only")
+  @DisplayName("rows spread over two devices have one softmax")
+  void rowsSpreadOverTwoDevices() throws Exception {
+    Outcome outcome = run(Map.of("CULEBRA_EMU_DEVICES", "2"), SpreadRowsMain.class);
+    assertEquals("right", outcome.get("softmax"), outcome.errors());
   }
 
   @Test

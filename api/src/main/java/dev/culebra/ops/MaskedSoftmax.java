@@ -1,139 +1,219 @@
 package dev.culebra.ops;
 
 import dev.culebra.Context;
-import dev.culebra.DeviceAttribute;
 import dev.culebra.DeviceBuffer;
 import dev.culebra.DeviceRange;
 import dev.culebra.ElementType;
-import dev.culebra.LaunchConfig;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kernels of the softmax that keep rows on chip, and those that do them in pieces: which of
- * them runs is looked up for each new shape, and kept for the last one. Confined to a thread, as
- * prepared launches are.
+ * The kernels of the softmax that keep rows on chip, and those that do them in pieces, with what
+ * masks. Confined to a thread, as prepared launches are.
  */
 final class MaskedSoftmax {
 
-  private static final String FUSED = "softmax_fused";
-  private static final String SPLIT = "softmax_split";
-  private static final String SPLIT_ROW = "CULEBRA_SOFTMAX_SPLIT";
-  private static final int SPLIT_THREADS = 1;
+  /** Of (m, d). */
+  static final int STATE_LENGTH = 2;
 
   /** The input, which becomes the output. */
   private static final int RESIDENT_ROWS = 1;
 
-  /** Of (m, d). */
-  private static final int STATE_LENGTH = 2;
+  private static final List<String> ARGUMENTS =
+      List.of(
+          "out",
+          "in",
+          "rows",
+          "row_length",
+          "out_row_stride",
+          "in_row_stride",
+          "scale",
+          "lengths",
+          "mask",
+          "mask_inner_rows",
+          "mask_inner_stride",
+          "mask_middle_rows",
+          "mask_middle_stride",
+          "mask_outer_stride",
+          "log",
+          "empty_is_zero");
+  private static final List<String> ADDENDS =
+      List.of(
+          "addends",
+          "addends_are_f32",
+          "addend_inner_rows",
+          "addend_inner_stride",
+          "addend_middle_rows",
+          "addend_middle_stride",
+          "addend_outer_stride");
+  private static final List<String> PIECES =
+      List.of("states", "pieces", "piece_length", "row_states");
 
-  private static final String[] ARGUMENTS = {
-    "out",
-    "in",
-    "rows",
-    "row_length",
-    "out_row_stride",
-    "in_row_stride",
-    "scale",
-    "lengths",
-    "mask",
-    "mask_inner_rows",
-    "mask_inner_stride",
-    "mask_middle_rows",
-    "mask_middle_stride",
-    "mask_outer_stride",
-    "log",
-    "empty_is_zero"
-  };
-  private static final String[] ARGUMENTS_AND_PIECES =
-      java.util.stream.Stream.concat(
-              Arrays.stream(ARGUMENTS),
-              java.util.stream.Stream.of("states", "pieces", "piece_length"))
-          .toArray(String[]::new);
+  private static final PlannedRows.Kernels PLAIN =
+      kernels(
+          "softmax_fused",
+          "softmax_split",
+          "CULEBRA_SOFTMAX_SPLIT",
+          UnaryOperator.identity(),
+          ARGUMENTS);
+
+  /** These keep sums, of the type in which they are computed. */
+  private static final PlannedRows.Kernels ADDITIVE =
+      kernels(
+          "softmax_additive",
+          "softmax_additive",
+          "CULEBRA_SOFTMAX_ADDITIVE_SPLIT",
+          AccumulatorType::of,
+          both(ARGUMENTS, ADDENDS));
+
+  private static PlannedRows.Kernels kernels(
+      String onChip,
+      String inPieces,
+      String splitMacro,
+      UnaryOperator<ElementType<?>> keptAs,
+      List<String> arguments) {
+    return new PlannedRows.Kernels(
+        onChip,
+        inPieces,
+        splitMacro,
+        "states",
+        "finish",
+        RESIDENT_ROWS,
+        STATE_LENGTH,
+        keptAs,
+        arguments,
+        PIECES);
+  }
+
+  private static List<String> both(List<String> some, List<String> more) {
+    List<String> all = new ArrayList<>(some);
+    all.addAll(more);
+    return all;
+  }
 
   /** What is asked of one softmax, beside memory and shape. */
   record Options(double scale, boolean log, boolean emptyIsZero, SoftmaxPlan.Wanted wanted) {}
 
-  /** Of the last shape: one launch, or two of pieces. */
-  private record Choice(
-      ElementType<?> type,
-      long rows,
-      long length,
-      SoftmaxPlan.Wanted wanted,
-      String symbol,
-      ArgumentList first,
-      @Nullable ArgumentList second,
-      LaunchConfig config,
-      long pieces,
-      long pieceLength) {
+  /** A mask, and how its parts are walked for such an input. */
+  record Masking(RowMask mask, RowMask.Walk elements, RowMask.Walk addends) {
 
-    boolean isFor(ElementType<?> other, TensorView.Rows shape, SoftmaxPlan.Wanted plan) {
-      return type == other && rows == shape.count() && length == shape.length() && wanted == plan;
+    private static final Masking NONE =
+        new Masking(RowMask.NONE, RowMask.Walk.NONE, RowMask.Walk.NONE);
+
+    /** Checks that it masks such a tensor. */
+    static Masking of(RowMask mask, TensorView<?> in) {
+      return mask == RowMask.NONE
+          ? NONE
+          : new Masking(mask, mask.elementWalk(in), mask.addendWalk(in));
     }
   }
 
   private final Context context;
-  private final KernelFamily fused;
-  private final KernelFamily split;
-  private final Map<String, ArgumentList> prepared = new HashMap<>();
-  private final int sharedBytes;
-  private @Nullable Choice last;
+  private final PlannedRows plain;
+
+  // Made when it is first wanted.
+  private @Nullable PlannedRows additive;
 
   MaskedSoftmax(Context context) {
     this.context = context;
-    this.fused = new KernelFamily(context, FUSED);
-    this.split = new KernelFamily(context, SPLIT);
-    this.sharedBytes =
-        context.device().attribute(DeviceAttribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    this.plain = new PlannedRows(context, PLAIN);
+  }
+
+  private PlannedRows rows(boolean adds) {
+    if (!adds) {
+      return plain;
+    }
+    PlannedRows known = additive;
+    if (known == null) {
+      known = new PlannedRows(context, ADDITIVE);
+      additive = known;
+    }
+    return known;
   }
 
   /** The kernel that reads the rows of such a shape first. */
-  String kernelName(ElementType<?> type, long rows, long length, SoftmaxPlan.Wanted wanted) {
-    return choice(type, new TensorView.Rows(rows, length, length), wanted).symbol;
+  String kernelName(
+      ElementType<?> type, long rows, long length, SoftmaxPlan.Wanted wanted, boolean adds) {
+    return rows(adds).choice(type, new TensorView.Rows(rows, length, length), wanted).symbol();
+  }
+
+  /** Enqueues one softmax; what the views are has been checked, and there are elements. */
+  void launch(
+      TensorView<?> in, TensorView<?> out, Masking masking, Options options, Stream stream) {
+    PlannedRows rows = rows(masking.mask.hasAddends());
+    PlannedRows.Choice choice = rows.choice(in.type(), in.rows(), options.wanted);
+    if (choice.second() == null) {
+      put(choice.first(), in, out, masking, options).launch(choice.config(), stream);
+    } else {
+      rows.inPieces(
+          choice,
+          (list, states) ->
+              putPieces(put(list, in, out, masking, options), states, choice, choice.pieces()),
+          stream);
+    }
   }
 
   /**
-   * Enqueues one softmax; what the views are has been checked, and there are elements.
+   * Enqueues the first step of pieces, and a merge: one state a row.
    *
-   * @param walk how the mask is walked for such an input
+   * @param out a state for each row, side by side
    */
-  void launch(
+  void states(
       TensorView<?> in,
-      TensorView<?> out,
-      RowMask mask,
-      RowMask.Walk walk,
+      Masking masking,
       Options options,
+      DeviceRange<?> out,
+      StateMerge merge,
       Stream stream) {
-    Choice choice = choice(in.type(), in.rows(), options.wanted);
-    if (choice.second == null) {
-      put(choice.first, in, out, mask, walk, options).launch(choice.config, stream);
+    PlannedRows rows = rows(masking.mask.hasAddends());
+    PlannedRows.Choice choice = rows.choice(in.type(), in.rows(), SoftmaxPlan.Wanted.SPLIT);
+    // The first step writes no result; the parameter wants some memory.
+    ArgumentList first = put(choice.first(), in, in, masking, options);
+    if (choice.pieces() == 1) {
+      putPieces(first, out, choice, 1).launch(choice.config(), stream);
       return;
     }
-    ElementType<?> number = AccumulatorType.of(in.type());
-    // Freed in stream order: closing does not wait for the second launch.
-    try (DeviceBuffer<?> states =
-        context.allocate(number, choice.rows * choice.pieces * STATE_LENGTH, stream)) {
-      for (ArgumentList step : new ArgumentList[] {choice.first, choice.second}) {
-        put(step, in, out, mask, walk, options)
-            .put(states)
-            .put(choice.pieces)
-            .put(choice.pieceLength)
-            .launch(choice.config, stream);
-      }
+    try (DeviceBuffer<?> all = rows.scratch(choice, stream)) {
+      putPieces(first, all, choice, choice.pieces()).launch(choice.config(), stream);
+      merge.launch(
+          all,
+          new StateMerge.Shape(choice.rows(), choice.pieces(), choice.pieces(), 1),
+          // Sums have the scale in them.
+          masking.mask.hasAddends() ? 1 : options.scale,
+          out,
+          stream);
     }
   }
 
-  private static ArgumentList put(
-      ArgumentList list,
+  /**
+   * Enqueues the second step of pieces.
+   *
+   * @param states a state for each row, side by side
+   */
+  void finish(
       TensorView<?> in,
       TensorView<?> out,
-      RowMask mask,
-      RowMask.Walk walk,
-      Options options) {
+      Masking masking,
+      Options options,
+      DeviceRange<?> states,
+      Stream stream) {
+    PlannedRows.Choice choice =
+        rows(masking.mask.hasAddends()).choice(in.type(), in.rows(), SoftmaxPlan.Wanted.SPLIT);
+    ArgumentList second = choice.second();
+    if (second == null) {
+      throw new IllegalStateException(choice.symbol() + " does not do pieces");
+    }
+    putPieces(put(second, in, out, masking, options), states, choice, 1)
+        .launch(choice.config(), stream);
+  }
+
+  private static ArgumentList put(
+      ArgumentList list, TensorView<?> in, TensorView<?> out, Masking masking, Options options) {
+    RowMask mask = masking.mask;
     TensorView.Rows from = in.rows();
     list.begin()
         .put(out.range())
@@ -145,13 +225,26 @@ final class MaskedSoftmax {
         .put(options.scale);
     putOrNull(list, mask.lengths());
     putOrNull(list, mask.bytes());
+    putWalk(list, masking.elements).put(options.log ? 1 : 0).put(options.emptyIsZero ? 1 : 0);
+    DeviceRange<?> addends = mask.addends();
+    if (addends != null) {
+      list.put(addends).put(addends.type() == ElementType.F32 ? 1 : 0);
+      putWalk(list, masking.addends);
+    }
+    return list;
+  }
+
+  private static ArgumentList putPieces(
+      ArgumentList list, DeviceRange<?> states, PlannedRows.Choice choice, long rowStates) {
+    return list.put(states).put(choice.pieces()).put(choice.pieceLength()).put(rowStates);
+  }
+
+  private static ArgumentList putWalk(ArgumentList list, RowMask.Walk walk) {
     return list.put(walk.innerRows())
         .put(walk.innerStride())
         .put(walk.middleRows())
         .put(walk.middleStride())
-        .put(walk.outerStride())
-        .put(options.log ? 1 : 0)
-        .put(options.emptyIsZero ? 1 : 0);
+        .put(walk.outerStride());
   }
 
   private static void putOrNull(ArgumentList list, @Nullable DeviceRange<?> memory) {
@@ -160,69 +253,5 @@ final class MaskedSoftmax {
     } else {
       list.put(memory);
     }
-  }
-
-  private Choice choice(ElementType<?> type, TensorView.Rows shape, SoftmaxPlan.Wanted wanted) {
-    Choice known = last;
-    if (known == null || !known.isFor(type, shape, wanted)) {
-      known = choose(type, shape.count(), shape.length(), wanted);
-      last = known;
-    }
-    return known;
-  }
-
-  private Choice choose(ElementType<?> type, long rows, long length, SoftmaxPlan.Wanted wanted) {
-    AccumulatorType.requireFloating(type);
-    SoftmaxPlan plan =
-        SoftmaxPlan.choose(
-            fused.table(),
-            context.device().computeCapability(),
-            sharedBytes,
-            RESIDENT_ROWS,
-            type,
-            rows,
-            length,
-            wanted);
-    if (plan.variant() == SoftmaxPlan.Variant.SPLIT) {
-      return pieces(type, rows, length, wanted);
-    }
-    String symbol = plan.symbol(FUSED, type);
-    LaunchConfig config = plan.launch(type, rows, length);
-    return new Choice(
-        type,
-        rows,
-        length,
-        wanted,
-        symbol,
-        list(fused, symbol, ARGUMENTS),
-        null,
-        config,
-        1,
-        length);
-  }
-
-  private Choice pieces(ElementType<?> type, long rows, long length, SoftmaxPlan.Wanted wanted) {
-    long pieceLength = RowPieces.pieceLength(split.table(), type, rows, length);
-    long pieces = Math.ceilDiv(length, pieceLength);
-    int threads = split.table().row(SPLIT_ROW, type.symbol()).number(SPLIT_THREADS);
-    String states = "culebra_softmax_split_states_" + type.symbol();
-    String finish = "culebra_softmax_split_finish_" + type.symbol();
-    int blocks = (int) Math.min(rows * pieces, Integer.MAX_VALUE);
-    return new Choice(
-        type,
-        rows,
-        length,
-        wanted,
-        states,
-        list(split, states, ARGUMENTS_AND_PIECES),
-        list(split, finish, ARGUMENTS_AND_PIECES),
-        LaunchConfig.of(blocks, threads),
-        pieces,
-        pieceLength);
-  }
-
-  private ArgumentList list(KernelFamily family, String symbol, String[] names) {
-    return prepared.computeIfAbsent(
-        symbol, absent -> new ArgumentList(family.prepared(symbol, 1), names));
   }
 }

@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which elements of the rows of a tensor count; the others are masked, as if they were -inf. By how
- * many of each row do (ragged rows), by a byte for each, or by both.
+ * many of each row do (ragged rows), by a byte for each, by a number for each that is added to the
+ * logits and masks where it is -inf (an additive mask), or by several of these: an element counts
+ * if it does by all.
  *
  * {@snippet :
  * softmax.forward(logits, probabilities, RowMask.ofLengths(lengths), stream);
@@ -20,15 +22,19 @@ import org.jspecify.annotations.Nullable;
 public final class RowMask {
 
   /** Everything counts. */
-  static final RowMask NONE = new RowMask(null, null);
+  static final RowMask NONE = new RowMask(null, null, null);
 
   private final @Nullable DeviceRange<ElementType.I32> lengths;
   private final @Nullable TensorView<?> elements;
+  private final @Nullable TensorView<?> addends;
 
   private RowMask(
-      @Nullable DeviceRange<ElementType.I32> lengths, @Nullable TensorView<?> elements) {
+      @Nullable DeviceRange<ElementType.I32> lengths,
+      @Nullable TensorView<?> elements,
+      @Nullable TensorView<?> addends) {
     this.lengths = lengths;
     this.elements = elements;
+    this.addends = addends;
   }
 
   /**
@@ -39,23 +45,37 @@ public final class RowMask {
    * @return the mask
    */
   public static RowMask ofLengths(DeviceRange<ElementType.I32> lengths) {
-    return new RowMask(Objects.requireNonNull(lengths), null);
+    return NONE.withLengths(lengths);
   }
 
   /**
    * Elements of which some count.
    *
-   * @param mask U8 or I8: 0 where an element is masked. Of the rank of the tensor and the length of
-   *     its last axis, with no gaps within that; another axis may have the length 1 and then holds
-   *     for all
+   * @param mask U8 or I8: 0 where an element is masked. Its axes are those of the tensor, without
+   *     gaps along the last; one before the last may have the length 1, or be left out with all
+   *     before it, and then the mask holds for all along it
    * @return the mask
    * @throws IllegalArgumentException if the type is another
    */
   public static RowMask ofElements(TensorView<?> mask) {
-    if (mask.type() != ElementType.U8 && mask.type() != ElementType.I8) {
-      throw new IllegalArgumentException("a mask is of U8 or I8, not " + mask.type());
-    }
-    return new RowMask(null, mask);
+    return NONE.withElements(mask);
+  }
+
+  /**
+   * Numbers that are added to the logits, after these have been scaled: the softmax of {@code scale
+   * * in + addends}. Where one is -inf, its element is masked and not looked at. NaN and +inf make
+   * the row NaN, unless that element is masked by something else; so does a sum beyond the range of
+   * single precision (F64: double).
+   *
+   * <p>They take no part in the way back: the gradient with respect to the input is what {@link
+   * SoftmaxBackward} gives, and that with respect to the addends is the same with a scale of 1.
+   *
+   * @param addends of the type of the tensor or F32, with axes as those of {@link #ofElements}
+   * @return the mask
+   * @throws IllegalArgumentException if the type is not a floating one
+   */
+  public static RowMask ofAddends(TensorView<?> addends) {
+    return NONE.withAddends(addends);
   }
 
   /**
@@ -65,7 +85,41 @@ public final class RowMask {
    * @return the mask: an element counts if it does by both
    */
   public RowMask withLengths(DeviceRange<ElementType.I32> lengths) {
-    return new RowMask(Objects.requireNonNull(lengths), elements);
+    return new RowMask(Objects.requireNonNull(lengths), elements, addends);
+  }
+
+  /**
+   * The same for elements of which some count.
+   *
+   * @param mask as of {@link #ofElements}
+   * @return the mask: an element counts if it does by both
+   * @throws IllegalArgumentException if the type is neither U8 nor I8
+   */
+  public RowMask withElements(TensorView<?> mask) {
+    if (mask.type() != ElementType.U8 && mask.type() != ElementType.I8) {
+      throw new IllegalArgumentException("a mask is of U8 or I8, not " + mask.type());
+    }
+    return new RowMask(lengths, mask, addends);
+  }
+
+  /**
+   * The same with numbers that are added.
+   *
+   * @param numbers as of {@link #ofAddends}
+   * @return the mask: an element counts if it does by both
+   * @throws IllegalArgumentException if the type is not a floating one
+   */
+  public RowMask withAddends(TensorView<?> numbers) {
+    if (!numbers.type().isFloating()) {
+      throw new IllegalArgumentException(
+          "addends are of the tensor's type or F32, not " + numbers.type());
+    }
+    return new RowMask(lengths, elements, numbers);
+  }
+
+  /** {@return whether something is added to the logits} */
+  public boolean hasAddends() {
+    return addends != null;
   }
 
   /** How many elements of each row count, or null if all do. */
@@ -78,22 +132,27 @@ public final class RowMask {
     return elements == null ? null : elements.range();
   }
 
+  /** The numbers that are added, or null if none are. */
+  @Nullable DeviceRange<?> addends() {
+    return addends == null ? null : addends.range();
+  }
+
   /**
-   * How a row's number leads to its bytes: the axes before the last, the inner two of which have
-   * {@code innerRows} and {@code middleRows}, with the elements from one to the next.
+   * How a row's number leads to its bytes or addends: the axes before the last, the inner two of
+   * which have {@code innerRows} and {@code middleRows}, with the elements from one to the next.
    */
   record Walk(
       long innerRows, long innerStride, long middleRows, long middleStride, long outerStride) {
 
-    private static final Walk NONE = new Walk(1, 0, 1, 0, 0);
+    static final Walk NONE = new Walk(1, 0, 1, 0, 0);
   }
 
   /**
-   * Checks that this masks such a tensor.
+   * Checks that lengths and bytes mask such a tensor.
    *
    * @return how to walk the bytes
    */
-  Walk walk(TensorView<?> tensor) {
+  Walk elementWalk(TensorView<?> tensor) {
     DeviceRange<ElementType.I32> ofRows = lengths;
     if (ofRows != null && ofRows.length() != tensor.rows().count()) {
       throw new IllegalArgumentException(
@@ -105,51 +164,78 @@ public final class RowMask {
               + tensor);
     }
     TensorView<?> mask = elements;
-    return mask == null ? Walk.NONE : walk(mask, tensor);
+    return mask == null ? Walk.NONE : walk("mask", mask, tensor);
+  }
+
+  /**
+   * Checks that the addends can be added to such a tensor.
+   *
+   * @return how to walk them
+   */
+  Walk addendWalk(TensorView<?> tensor) {
+    TensorView<?> numbers = addends;
+    if (numbers == null) {
+      return Walk.NONE;
+    }
+    if (numbers.type() != tensor.type() && numbers.type() != ElementType.F32) {
+      throw new IllegalArgumentException(
+          "addends are of the tensor's type or F32, not " + numbers + " for " + tensor);
+    }
+    return walk("tensor of addends", numbers, tensor);
   }
 
   /** Checks that a result does not lie where this is read. */
   void requireApartFrom(TensorView<?> out) {
     TensorView<?> mask = elements;
+    TensorView<?> numbers = addends;
     DeviceRange<ElementType.I32> ofRows = lengths;
     if ((mask != null && mask.overlaps(out))
+        || (numbers != null && numbers.overlaps(out))
         || (ofRows != null && TensorView.of(ofRows, ofRows.length()).overlaps(out))) {
       throw new IllegalArgumentException("the mask and the output overlap: " + out);
     }
   }
 
-  private static Walk walk(TensorView<?> mask, TensorView<?> tensor) {
-    int last = tensor.rank() - 1;
-    boolean fits = mask.rank() == tensor.rank() && mask.length(last) == tensor.length(last);
+  private static Walk walk(String name, TensorView<?> mask, TensorView<?> tensor) {
+    int last = mask.rank() - 1;
+    // What it has no axes for, it holds for all along.
+    int leftOut = tensor.rank() - mask.rank();
+    boolean fits =
+        last >= 0 && leftOut >= 0 && mask.length(last) == tensor.length(tensor.rank() - 1);
     for (int axis = 0; fits && axis < last; axis++) {
-      fits = mask.length(axis) == tensor.length(axis) || mask.length(axis) == 1;
+      fits = mask.length(axis) == tensor.length(leftOut + axis) || mask.length(axis) == 1;
     }
     if (!fits) {
       throw new IllegalArgumentException(
-          "a mask has the shape of the tensor, but for axes of length 1 before the last: "
+          "a "
+              + name
+              + " has the shape of the tensor, but for axes of length 1 or left out before the"
+              + " last: "
               + mask
               + " for "
               + tensor);
     }
     long[] maskStrides = mask.strides();
     if (maskStrides[last] != 1 && mask.length(last) > 1) {
-      throw new IllegalArgumentException("the rows of the mask have gaps: " + mask);
+      throw new IllegalArgumentException("the rows of a " + name + " have gaps: " + mask);
     }
     // From the inside out; neighbours that go on at one distance become one.
     long[] lengths = {1, 1, 1};
     long[] strides = {0, 0, 0};
     int axes = 0;
-    for (int axis = last - 1; axis >= 0; axis--) {
-      long length = tensor.length(axis);
+    for (int axis = last - 1; axis >= -leftOut; axis--) {
+      long length = tensor.length(leftOut + axis);
       if (length == 1) {
         continue;
       }
-      long stride = mask.length(axis) == 1 ? 0 : maskStrides[axis];
+      long stride = axis < 0 || mask.length(axis) == 1 ? 0 : maskStrides[axis];
       if (axes > 0 && stride == strides[axes - 1] * lengths[axes - 1]) {
         lengths[axes - 1] *= length;
       } else if (axes == lengths.length) {
         throw new IllegalArgumentException(
-            "the mask changes between repeated and own axes more than twice: "
+            "a "
+                + name
+                + " changes between repeated and own axes more than twice: "
                 + mask
                 + " for "
                 + tensor);
@@ -167,6 +253,7 @@ public final class RowMask {
   public String toString() {
     return "RowMask"
         + (lengths == null ? "" : " lengths")
-        + (elements == null ? "" : " " + elements);
+        + (elements == null ? "" : " " + elements)
+        + (addends == null ? "" : " added " + addends);
   }
 }

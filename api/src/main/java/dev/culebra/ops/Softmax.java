@@ -165,10 +165,8 @@ public final class Softmax {
    * @throws IllegalArgumentException if it is not finite
    */
   public Softmax withScale(double factor) {
-    if (!Double.isFinite(factor)) {
-      throw new IllegalArgumentException("scale " + factor + " is not finite");
-    }
-    return new Softmax(family, masked, algorithm, log, factor, emptyIsZero);
+    return new Softmax(
+        family, masked, algorithm, log, SoftmaxChecks.requireFinite(factor), emptyIsZero);
   }
 
   /**
@@ -224,7 +222,7 @@ public final class Softmax {
     MaskedSoftmax.Options masks = options;
     return masks == null
         ? ladderSymbol(type)
-        : masked.kernelName(type, Math.max(1, rows), Math.max(1, rowLength), masks.wanted());
+        : masked.kernelName(type, Math.max(1, rows), Math.max(1, rowLength), masks.wanted(), false);
   }
 
   private String ladderSymbol(ElementType<?> type) {
@@ -263,38 +261,25 @@ public final class Softmax {
    */
   public <E extends ElementType<E>> void forward(
       TensorView<E> in, TensorView<E> out, RowMask mask, Stream stream) {
-    if (!in.hasShapeOf(out)) {
-      throw new IllegalArgumentException(
-          "input and output have different shapes: " + in + " and " + out);
-    }
-    if (Math.abs(scale) > maxScale(in.type())) {
-      throw new IllegalArgumentException(
-          "scale " + scale + " is beyond " + maxScale(in.type()) + ", the most for " + in.type());
-    }
-    AccumulatorType.requireFloating(in.type());
+    SoftmaxChecks.requireSameShape("input", in, "output", out);
+    SoftmaxChecks.requireScale(scale, in.type());
     TensorView.Rows from = in.rows();
     TensorView.Rows to = out.rows();
-    if (out.mayOverlapItself()) {
-      throw new IllegalArgumentException("the rows of the output overlap each other: " + out);
-    }
-    boolean inPlace = in.range().address() == out.range().address() && from.equals(to);
-    if (!inPlace && in.overlaps(out)) {
-      throw new IllegalArgumentException(
-          "input and output overlap but are not the same rows; use one view for both, or two buffers");
-    }
+    SoftmaxChecks.requireApartRows("the output", out);
+    SoftmaxChecks.requireSameOrApart("input", in, "output", out);
     Objects.requireNonNull(stream);
     MaskedSoftmax.Options masks = options;
     if (masks == null && mask != RowMask.NONE) {
       throw new IllegalArgumentException(
           algorithm + " takes no mask; use AUTO, FUSED or SPLIT for " + mask);
     }
-    RowMask.Walk walk = mask.walk(in);
+    MaskedSoftmax.Masking masking = MaskedSoftmax.Masking.of(mask, in);
     mask.requireApartFrom(out);
     if (from.count() == 0 || from.length() == 0) {
       return;
     }
     if (masks != null) {
-      masked.launch(in, out, mask, walk, masks, stream);
+      masked.launch(in, out, masking, masks, stream);
       return;
     }
     Prepared ready = prepared(in.type());

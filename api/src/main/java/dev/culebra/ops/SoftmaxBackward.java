@@ -76,10 +76,7 @@ public final class SoftmaxBackward {
    * @throws IllegalArgumentException if it is not finite
    */
   public SoftmaxBackward withScale(double factor) {
-    if (!Double.isFinite(factor)) {
-      throw new IllegalArgumentException("scale " + factor + " is not finite");
-    }
-    return new SoftmaxBackward(kernels, log, factor);
+    return new SoftmaxBackward(kernels, log, SoftmaxChecks.requireFinite(factor));
   }
 
   /** {@return whether the result of the softmax is the logarithm} */
@@ -127,27 +124,16 @@ public final class SoftmaxBackward {
    */
   public <E extends ElementType<E>> void run(
       TensorView<E> y, TensorView<E> dy, TensorView<E> dx, Stream stream) {
-    requireShapeOf(y, "dy", dy);
-    requireShapeOf(y, "dx", dx);
-    AccumulatorType.requireFloating(y.type());
-    if (Math.abs(scale) > Softmax.maxScale(y.type())) {
-      throw new IllegalArgumentException(
-          "scale "
-              + scale
-              + " is beyond "
-              + Softmax.maxScale(y.type())
-              + ", the most for "
-              + y.type());
-    }
+    SoftmaxChecks.requireSameShape("y", y, "dy", dy);
+    SoftmaxChecks.requireSameShape("y", y, "dx", dx);
+    SoftmaxChecks.requireScale(scale, y.type());
     TensorView.Rows rows = y.rows();
     dy.rows();
     dx.rows();
     requireRowLength(rows.length());
-    if (dx.mayOverlapItself()) {
-      throw new IllegalArgumentException("the rows of dx overlap each other: " + dx);
-    }
-    requireSameOrApart(dx, "y", y);
-    requireSameOrApart(dx, "dy", dy);
+    SoftmaxChecks.requireApartRows("dx", dx);
+    SoftmaxChecks.requireSameOrApart("dx", dx, "y", y);
+    SoftmaxChecks.requireSameOrApart("dx", dx, "dy", dy);
     Objects.requireNonNull(stream);
     if (rows.count() == 0 || rows.length() == 0) {
       return;
@@ -155,28 +141,10 @@ public final class SoftmaxBackward {
     kernels.launch(y, dy, dx, scale, log, stream);
   }
 
-  private static void requireShapeOf(TensorView<?> y, String name, TensorView<?> other) {
-    if (!y.hasShapeOf(other)) {
-      throw new IllegalArgumentException(
-          "y and " + name + " have different shapes: " + y + " and " + other);
-    }
-  }
-
   private static void requireRowLength(long length) {
     if (length > MOST_ROW_LENGTH) {
       throw new IllegalArgumentException(
           "a row of " + length + " elements is longer than " + MOST_ROW_LENGTH);
-    }
-  }
-
-  private static void requireSameOrApart(TensorView<?> dx, String name, TensorView<?> input) {
-    boolean same =
-        dx.range().address() == input.range().address() && dx.rows().equals(input.rows());
-    if (!same && dx.overlaps(input)) {
-      throw new IllegalArgumentException(
-          "dx and "
-              + name
-              + " overlap but are not the same rows; use one view for both, or two buffers");
     }
   }
 

@@ -7,6 +7,7 @@ import static dev.culebra.Messages.assertTells;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.culebra.DeviceBuffer;
 import dev.culebra.DeviceTier;
@@ -17,7 +18,9 @@ import dev.culebra.testkit.Judgement;
 import dev.culebra.testkit.SoftmaxReference;
 import dev.culebra.testkit.StorageType;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntBinaryOperator;
+import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -132,6 +135,163 @@ class SoftmaxMaskTest extends DeviceTier {
     }
   }
 
+  /** As the kernels have it: masked by -inf, whatever the scale is. */
+  private static double[] truthOfSums(
+      double[] logits, double scale, IntToDoubleFunction addend, boolean log) {
+    double[] sums = new double[logits.length];
+    for (int i = 0; i < sums.length; i++) {
+      double added = addend.applyAsDouble(i);
+      sums[i] = added == -INF ? -INF : scale * logits[i] + added;
+    }
+    return SoftmaxReference.rows(sums, LENGTH, 1, log);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Softmax.Algorithm.class,
+      names = {"SPLIT", "FUSED", "AUTO"})
+  @DisplayName("addends: scale * x + addend, of a row, of all rows, of groups of rows; -inf masks")
+  void addends(Softmax.Algorithm algorithm) {
+    double[] numbers = HardInput.SOME_NEGATIVE_INFINITY.rows(ROWS, LENGTH, StorageType.F32, 21);
+    Softmax softmax = Softmax.of(context, algorithm).withScale(-0.75);
+    try (DeviceBuffer<ElementType.F32> addends = context.allocate(F32, numbers.length, stream)) {
+      Tensors.write(addends, numbers);
+      for (boolean log : new boolean[] {false, true}) {
+        Softmax either = softmax.withLog(log);
+        judge(
+            truthOfSums(LOGITS, -0.75, i -> numbers[i], log),
+            run(either, RowMask.ofAddends(TensorView.of(addends, 2, 3, LENGTH)), 2, 3, LENGTH));
+        judge(
+            truthOfSums(LOGITS, -0.75, i -> numbers[i % LENGTH], log),
+            run(
+                either,
+                RowMask.ofAddends(TensorView.of(addends.view(0, LENGTH), LENGTH)),
+                ROWS,
+                LENGTH));
+        judge(
+            truthOfSums(LOGITS, -0.75, i -> numbers[i % (3 * LENGTH)], log),
+            run(
+                either,
+                RowMask.ofAddends(TensorView.of(addends.view(0, 3 * LENGTH), 3, LENGTH)),
+                2,
+                3,
+                LENGTH));
+        judge(
+            truthOfSums(LOGITS, -0.75, i -> numbers[i / (3 * LENGTH) * LENGTH + i % LENGTH], log),
+            run(
+                either,
+                RowMask.ofAddends(TensorView.of(addends.view(0, 2 * LENGTH), 2, 1, LENGTH)),
+                2,
+                3,
+                LENGTH));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(HardInput.class)
+  @DisplayName("addends of hard logits, of every type and of F32, at every length class")
+  void addendsOfEveryType(HardInput input) {
+    Softmax softmax = Softmax.of(context);
+    for (ElementType<?> type : List.of(ElementType.F16, ElementType.BF16, F32, ElementType.F64)) {
+      for (ElementType<?> addendType : new ElementType<?>[] {type, F32}) {
+        for (int length : new int[] {5, 600, 20_001}) {
+          addendsOf(softmax, input, type, addendType, length);
+        }
+      }
+    }
+  }
+
+  private <E extends ElementType<E>> void addendsOf(
+      Softmax softmax,
+      HardInput input,
+      ElementType<E> type,
+      ElementType<?> addendType,
+      int length) {
+    StorageType storage = Tensors.storage(type);
+    double[] logits = input.row(length, storage, 22);
+    double[] numbers = HardInput.NORMAL.row(length, Tensors.storage(addendType), 23);
+    double[] sums = new double[length];
+    for (int i = 0; i < length; i++) {
+      sums[i] = logits[i] + numbers[i];
+    }
+    try (DeviceBuffer<E> memory = context.allocate(type, length, stream);
+        DeviceBuffer<?> addends = context.allocate(addendType, length, stream)) {
+      Tensors.write(memory, logits);
+      Tensors.write(addends, numbers);
+      TensorView<E> row = TensorView.of(memory, length);
+      softmax.forward(row, row, RowMask.ofAddends(TensorView.of(addends, length)), stream);
+      double[] truth = SoftmaxReference.rows(sums, length, 1, false);
+      double[] actual = Tensors.read(memory);
+      switch (storage) {
+        // A sum of 10^4 is rounded by up to 2^-11; of F64 by 2^-40.
+        case F64 -> Judgement.assertClose(truth, actual, 4e-12, 1e-13);
+        case F32 -> Judgement.assertClose(truth, actual, 2e-3, 1e-6);
+        default ->
+            Judgement.assertAsGoodAsStraightforward(
+                storage, truth, SoftmaxReference.rows(sums, length, 1, false, storage), actual);
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("what an addend of -inf masks may be NaN, and its gradient is 0 whatever dy is")
+  void addendsHideWhatTheyMask() {
+    double[] numbers = new double[LENGTH];
+    double[] logits = LOGITS.clone();
+    double[] gradient = HardInput.NORMAL.rows(ROWS, LENGTH, StorageType.F32, 24);
+    for (int i = 0; i < LENGTH; i += 2) {
+      numbers[i] = -INF;
+      for (int row = 0; row < ROWS; row++) {
+        logits[row * LENGTH + i] = i % 4 == 0 ? Double.NaN : INF;
+        gradient[row * LENGTH + i] = Double.NaN;
+      }
+    }
+    try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, logits.length, stream);
+        DeviceBuffer<ElementType.F32> dy = context.allocate(F32, logits.length, stream);
+        DeviceBuffer<ElementType.F32> addends = context.allocate(F32, LENGTH, stream)) {
+      Tensors.write(in, logits);
+      Tensors.write(dy, gradient);
+      Tensors.write(addends, numbers);
+      TensorView<ElementType.F32> rows = TensorView.of(in, ROWS, LENGTH);
+      TensorView<ElementType.F32> dyRows = TensorView.of(dy, ROWS, LENGTH);
+      Softmax softmax = Softmax.of(context).withScale(0.5);
+      softmax.forward(rows, rows, RowMask.ofAddends(TensorView.of(addends, LENGTH)), stream);
+      double[] y = Tensors.read(in);
+      judge(truthOfSums(logits, 0.5, i -> numbers[i % LENGTH], false), y);
+      softmax.backward(rows, dyRows, dyRows, stream);
+      double[] dx = Tensors.read(dy);
+      for (int row = 0; row < ROWS; row++) {
+        double sum = 0;
+        for (int i = row * LENGTH; i < (row + 1) * LENGTH; i++) {
+          sum += y[i] == 0 ? 0 : y[i] * gradient[i];
+        }
+        for (int i = row * LENGTH; i < (row + 1) * LENGTH; i++) {
+          double wanted = y[i] == 0 ? 0 : 0.5 * y[i] * (gradient[i] - sum);
+          assertEquals(wanted, dx[i], 1e-6);
+        }
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("rows of which addends leave nothing are NaN, or 0 on request; NaN and +inf spread")
+  void addendsThatLeaveNothing() {
+    double[] numbers = new double[ROWS * LENGTH];
+    Arrays.fill(numbers, 0, LENGTH, -INF);
+    numbers[LENGTH + 3] = Double.NaN;
+    numbers[2 * LENGTH + 3] = INF;
+    try (DeviceBuffer<ElementType.F32> addends = context.allocate(F32, numbers.length, stream)) {
+      Tensors.write(addends, numbers);
+      RowMask mask = RowMask.ofAddends(TensorView.of(addends, ROWS, LENGTH));
+      double[] truth = truthOfSums(LOGITS, 1, i -> numbers[i], false);
+      assertTrue(Arrays.stream(truth, 0, 3 * LENGTH).allMatch(Double::isNaN));
+      judge(truth, run(Softmax.of(context), mask, ROWS, LENGTH));
+      Arrays.fill(truth, 0, LENGTH, 0);
+      judge(truth, run(Softmax.of(context).withZeroForEmptyRows(true), mask, ROWS, LENGTH));
+    }
+  }
+
   @Test
   void whatDoesNotFitIsRefused() {
     try (DeviceBuffer<ElementType.U8> bytes = context.allocate(U8, ROWS * LENGTH, stream);
@@ -155,6 +315,22 @@ class SoftmaxMaskTest extends DeviceTier {
           rows,
           RowMask.ofElements(TensorView.of(bytes, ROWS, LENGTH)),
           "ONLINE takes no mask");
+      refused(
+          softmax,
+          rows,
+          RowMask.ofAddends(TensorView.of(in.view(0, LENGTH), LENGTH)),
+          "the mask and the output overlap");
+      try (DeviceBuffer<ElementType.F64> doubles =
+          context.allocate(ElementType.F64, LENGTH, stream)) {
+        refused(
+            softmax,
+            rows,
+            RowMask.ofAddends(TensorView.of(doubles, LENGTH)),
+            "addends",
+            "tensor's type or F32");
+      }
+      assertThrows(
+          IllegalArgumentException.class, () -> RowMask.ofAddends(TensorView.of(bytes, 3)));
       assertThrows(IllegalArgumentException.class, () -> RowMask.ofElements(rows));
       assertThrows(
           IllegalArgumentException.class,
