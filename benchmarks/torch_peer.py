@@ -7,7 +7,7 @@
     {"ask": "take", "prove": true}                              -> the same with {"error": ..., "checked_elements": ...}
     {"ask": "close"}                                            gives the memory back
 
-An answer {"failed": reason} says why not. An operation is a function of a matrix; its entry in OPERATIONS has how its
+An answer {"failed": reason} says why not. An operation is a function of a matrix, or of as many as "inputs" says; its entry in OPERATIONS has how its
 result is compared with float64, in the measure of the suite's own check, on the rows that the suite looks at; the suite
 judges the error. Inputs have the distribution of the suite's: uniform in [-8, 8).
 """
@@ -45,6 +45,71 @@ class Softmax:
     def error(self, x, out, rows):
         got = out[rows]
         return relative_error(self.torch, got, self.call(x[rows].double(), -1)), got.numel()
+
+
+class SoftmaxBackward:
+    """The gradient of a softmax of rows, or of its logarithm, from its result and the gradient with respect to that."""
+
+    def __init__(self, torch, request):
+        self.torch = torch
+        self.log = request["log"]
+
+    def output(self, x):
+        return self.torch.empty_like(x[0])
+
+    def run(self, x, out):
+        y, dy = x
+        aten = self.torch.ops.aten
+        if self.log:
+            aten._log_softmax_backward_data.out(dy, y, -1, y.dtype, out=out)
+        else:
+            aten._softmax_backward_data.out(dy, y, -1, y.dtype, grad_input=out)
+
+    def error(self, x, out, rows):
+        """A part of the result and of the magnitudes that were added up to it, as the suite takes it."""
+        torch = self.torch
+        y, dy = (each[rows].double() for each in x)
+        if self.log:
+            truth = dy - y.exp() * dy.sum(-1, keepdim=True)
+            magnitudes = dy.abs() + y.exp() * dy.abs().sum(-1, keepdim=True)
+        else:
+            truth = y * (dy - (y * dy).sum(-1, keepdim=True))
+            magnitudes = y.abs() * (dy.abs() + (y * dy).abs().sum(-1, keepdim=True))
+        accumulator = torch.float64 if out.dtype == torch.float64 else torch.float32
+        weight = 64 * torch.finfo(accumulator).eps / torch.finfo(out.dtype).eps
+        error = (out[rows].double() - truth).abs()
+        relative = error / (truth.abs() + weight * magnitudes)
+        return relative.where(error != 0, error).max().item(), error.numel()
+
+
+class MaskedSoftmax:
+    """Of what a mask leaves of each row. The mask is made once; the suite makes the same by the same arithmetic."""
+
+    SCATTER = 2654435761
+
+    def __init__(self, torch, request):
+        self.torch = torch
+        rows, length = request["rows"], request["length"]
+        row = torch.arange(rows, device="cuda", dtype=torch.int64)[:, None]
+        place = torch.arange(length, device="cuda", dtype=torch.int64)
+        if request["mask"] == "lengths":
+            self.masked = place >= 1 + (row * self.SCATTER & 0xFFFFFFFF) % length
+        else:
+            # By parts: the products of all places would be eight times as large as what is masked.
+            self.masked = torch.empty((rows, length), device="cuda", dtype=torch.bool)
+            for part, some in zip(self.masked.split(256), row.split(256)):
+                part.copy_(((some * length + place) * self.SCATTER >> 20 & 3) == 0)
+
+    def output(self, x):
+        return self.torch.empty_like(x)
+
+    def run(self, x, out):
+        self.torch.softmax(x.masked_fill(self.masked, -math.inf), -1, out=out)
+
+    def error(self, x, out, rows):
+        got = out[rows]
+        truth = self.torch.softmax(x[rows].double().masked_fill(self.masked[rows], -math.inf), -1)
+        return relative_error(self.torch, got, truth), got.numel()
 
 
 class Reduction:
@@ -110,7 +175,15 @@ class TopK:
         return max(value, there - self.torch.finfo(x.dtype).eps), actual.numel()
 
 
-OPERATIONS = {"topk": TopK, "softmax": Softmax, "sum": Reduction, "max": Reduction, "mean": Reduction}
+OPERATIONS = {
+    "topk": TopK,
+    "softmax": Softmax,
+    "softmax_backward": SoftmaxBackward,
+    "masked_softmax": MaskedSoftmax,
+    "sum": Reduction,
+    "max": Reduction,
+    "mean": Reduction,
+}
 
 
 def poison(out):
@@ -134,9 +207,13 @@ class Peer:
         dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}[request["type"]]
         self.operation = OPERATIONS[request["op"]](torch, request)
         shape = (request["rows"], request["length"])
+        matrices = request.get("inputs", 1)
+
+        def matrix():
+            return torch.rand(shape, device="cuda", generator=self.generator).mul_(16).sub_(8).to(dtype)
+
         self.inputs = [
-            torch.rand(shape, device="cuda", generator=self.generator).mul_(16).sub_(8).to(dtype)
-            for _ in range(request["sets"])
+            matrix() if matrices == 1 else tuple(matrix() for _ in range(matrices)) for _ in range(request["sets"])
         ]
         self.outputs = [self.operation.output(x) for x in self.inputs]
         self.rows = torch.tensor(request["checked_rows"], device="cuda", dtype=torch.int64)
@@ -215,8 +292,10 @@ def main():
             peer = Peer(torch)
         else:
             reason = "torch has no device here"
-    except ImportError:
-        reason = "torch is not installed here"
+    except ImportError as e:
+        reason = "torch is not installed here" if e.name == "torch" else "torch does not load here: %s" % e
+    except Exception as e:  # libraries that do not fit, a driver that does not answer
+        reason = ("torch does not start here: %s: %s" % (type(e).__name__, e)).splitlines()[0]
     for line in sys.stdin:
         print(json.dumps({"failed": reason} if peer is None else answer(peer, json.loads(line))), file=answers, flush=True)
 

@@ -24,7 +24,8 @@ class SuiteTest {
   void sectionsAreListedWithoutADriver() throws Exception {
     assertEquals(0, run("--list-sections"));
     assertEquals(
-        "pairs,ceilings,kernels,calls,driver,collectors,threads,start\n", out.toString(UTF_8));
+        "pairs,ceilings,kernels,paper,calls,driver,collectors,threads,start\n",
+        out.toString(UTF_8));
   }
 
   @Test
@@ -42,6 +43,13 @@ class SuiteTest {
         new String[] {
           "--fast",
           "--only kernel",
+          "--only ,",
+          "--only pairs,",
+          "--smoke --full",
+          "--out .",
+          "--out notes.txt",
+          "--out \0.json",
+          "--python",
           "--seconds soon",
           "--seconds -1",
           "--seconds NaN",

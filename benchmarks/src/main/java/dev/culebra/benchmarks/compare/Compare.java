@@ -14,17 +14,21 @@ import java.util.Set;
 /**
  * {@code Compare OLD NEW [--tolerance PERCENT]}: says what got slower beyond the noise.
  *
- * <p>Exit status 0: nothing did. 1: something did. 2: a wrong command line, or a file that cannot
- * be read. 3: nothing is slower, but a result was lost. 4: nothing is known to be slower or lost,
- * but some results are undecided: their intervals are too wide for the tolerance.
+ * <p>Exit status 0: nothing did. 1: something did. 2: a wrong command line, a file that cannot be
+ * read, or two that have nothing in common. 3: nothing is slower, but a result was lost. 4: nothing
+ * is known to be slower or lost, but some results are undecided: their intervals are too wide for
+ * the tolerance.
  */
 public final class Compare {
   /** Two runs of the same thing differ by this much, by where the compiler happens to put code. */
   private static final double TOLERANCE = 0.05;
 
+  /** Ten times as slow: whoever tolerates more need not compare. */
+  private static final double MOST_TOLERANCE = 10;
+
   /** What needs no line of its own. */
   private static final Set<Verdict> UNTOLD =
-      EnumSet.of(Verdict.SAME, Verdict.NEW, Verdict.STILL_FAILED);
+      EnumSet.of(Verdict.SAME, Verdict.NEW, Verdict.STILL_FAILED, Verdict.UNJUDGED);
 
   private Compare() {}
 
@@ -38,7 +42,9 @@ public final class Compare {
     double tolerance = TOLERANCE;
     try {
       for (int i = 0; i < arguments.length; i++) {
-        if (arguments[i].equals("--tolerance") && i + 1 < arguments.length) {
+        if (arguments[i].equals("--tolerance") && i + 1 == arguments.length) {
+          throw new NumberFormatException();
+        } else if (arguments[i].equals("--tolerance")) {
           tolerance = Double.parseDouble(arguments[++i]) / 100;
         } else {
           files.add(Path.of(arguments[i]));
@@ -48,7 +54,11 @@ public final class Compare {
       err.println("the tolerance is not a number of percent");
       return 2;
     }
-    if (files.size() != 2 || !(tolerance >= 0)) {
+    if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE)) {
+      err.printf("the tolerance is not from 0 to %.0f percent%n", MOST_TOLERANCE * 100);
+      return 2;
+    }
+    if (files.size() != 2) {
       err.println("usage: OLD.json NEW.json [--tolerance PERCENT]");
       return 2;
     }
@@ -58,6 +68,11 @@ public final class Compare {
       warn(before, after, out);
       Comparison comparison = new Comparison(before, after, tolerance);
       print(comparison, tolerance, out);
+      if (!comparison.hasOurs() && comparison.ours(Verdict.LOST).isEmpty()) {
+        err.println(
+            "nothing was compared: no result of ours is in both files with a time that counts");
+        return 2;
+      }
       return comparison.status();
     } catch (IOException e) {
       err.println(e.getMessage());
@@ -70,6 +85,8 @@ public final class Compare {
     for (List<String> path :
         List.of(
             List.of("machine", "cpu"),
+            List.of("machine", "cores"),
+            List.of("machine", "os"),
             List.of("machine", "jdk"),
             List.of("machine", "vm_arguments"),
             List.of("device", "name"),
@@ -89,8 +106,8 @@ public final class Compare {
         out.println("warning: " + results.file() + " is of a run that was cut short");
       }
     }
-    if (after.isEmulated()) {
-      out.println("warning: times of kernels on the emulator say nothing of a GPU");
+    if (before.isEmulated() || after.isEmulated()) {
+      out.println("times of kernels on the emulator say nothing: they are not compared");
     }
   }
 
@@ -108,7 +125,8 @@ public final class Compare {
       }
     }
     out.printf(
-        "of ours: %d slower by more than %.0f %%, %d faster, %d the same, %d undecided, %d lost, %d new%n",
+        "of ours: %d slower by more than %.0f %%, %d faster, %d the same, %d undecided, %d lost, %d"
+            + " new%n",
         comparison.ours(Verdict.SLOWER).size(),
         tolerance * 100,
         comparison.ours(Verdict.FASTER).size(),

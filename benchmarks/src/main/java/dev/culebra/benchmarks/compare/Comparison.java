@@ -9,19 +9,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Two files of results, result by result. */
 final class Comparison {
-  /** Names what was compared; C and other peers are the measure, not the measured. */
-  private static final String OURS = "Culebra";
-
   /**
    * One result in both files.
    *
    * @param ratio of new to old times, if both have times
    */
   record Line(Result.Key key, Verdict verdict, @Nullable Interval ratio, String note) {}
+
+  /** Sections of times on the device. */
+  private static final Set<String> KERNELS = Set.of("ceilings", "kernels");
 
   private final List<Line> lines = new ArrayList<>();
 
@@ -31,10 +32,14 @@ final class Comparison {
    * @param tolerance how much slower is not called slower, such as 0.05
    */
   Comparison(Results before, Results after, double tolerance) {
+    boolean isEmulated = before.isEmulated() || after.isEmulated();
     Map<Result.Key, Result> left = new LinkedHashMap<>();
     after.all().forEach(result -> left.put(result.key(), result));
     for (Result old : before.all()) {
-      lines.add(line(old, Optional.ofNullable(left.remove(old.key())), tolerance));
+      Line line = line(old, Optional.ofNullable(left.remove(old.key())), tolerance);
+      boolean isMeaningless =
+          isEmulated && line.ratio != null && KERNELS.contains(old.key().section());
+      lines.add(isMeaningless ? new Line(old.key(), Verdict.UNJUDGED, null, "") : line);
     }
     left.values().stream()
         .filter(result -> result.failure().isEmpty())
@@ -93,15 +98,12 @@ final class Comparison {
 
   /** Those of a verdict that are about us. */
   List<Line> ours(Verdict verdict) {
-    return lines.stream().filter(line -> line.verdict() == verdict && isOurs(line.key())).toList();
+    return lines.stream().filter(line -> line.verdict() == verdict && line.key().isOurs()).toList();
   }
 
-  /** In the sections of JMH only C is somebody else; elsewhere we are named. */
-  static boolean isOurs(Result.Key key) {
-    boolean named = key.section().equals("pairs") || key.section().equals("kernels");
-    return named
-        ? key.who().startsWith(OURS)
-        : !key.who().equals("C") && !key.who().endsWith(" C") && !key.section().equals("ceilings");
+  /** Whether anything of ours has a time in both files: else nothing was compared. */
+  boolean hasOurs() {
+    return lines.stream().anyMatch(line -> line.key().isOurs() && line.ratio() != null);
   }
 
   /**

@@ -15,5 +15,7 @@ enum Verdict {
   /** It was not there before. */
   NEW,
   /** It did not run before, and does not now. */
-  STILL_FAILED
+  STILL_FAILED,
+  /** Both have a time, but of a kernel on the emulator, which means nothing. */
+  UNJUDGED
 }

@@ -8,7 +8,10 @@ import dev.culebra.benchmarks.session.Session;
 import java.io.IOException;
 import java.util.List;
 
-/** Every problem of every operation. */
+/**
+ * Every problem of some operations: of those that goals are stated for, or of the online softmax
+ * paper's sweeps. Results of both are of one kind, as many problems are the same.
+ */
 public final class KernelSection implements Section {
   /** The section's name in results. */
   public static final String NAME = "kernels";
@@ -18,26 +21,50 @@ public final class KernelSection implements Section {
           new SoftmaxOperation(),
           new TopKOperation(),
           new ReductionOperation(),
-          new SoftmaxSweep(),
-          new TopKSweep());
+          new SoftmaxBackwardOperation(),
+          new MaskedSoftmaxOperation());
 
+  private static final List<Operation> PAPER = List.of(new SoftmaxSweep(), new TopKSweep());
+
+  private final String name;
+  private final double usualSeconds;
+  private final List<Operation> operations;
   private final String python;
 
+  private KernelSection(
+      String name, double usualSeconds, List<Operation> operations, String python) {
+    this.name = name;
+    this.usualSeconds = usualSeconds;
+    this.operations = operations;
+    this.python = python;
+  }
+
   /**
+   * The operations at the shapes of their goals.
+   *
    * @param python the command that starts a Python with torch, or nothing for no peer
    */
-  public KernelSection(String python) {
-    this.python = python;
+  public static KernelSection operations(String python) {
+    return new KernelSection(NAME, 150, OPERATIONS, python);
+  }
+
+  /**
+   * The online softmax paper's sweeps over the length, and over K.
+   *
+   * @param python as of {@link #operations}
+   */
+  public static KernelSection paper(String python) {
+    return new KernelSection("paper", 60, PAPER, python);
   }
 
   @Override
   public String name() {
-    return NAME;
+    return name;
   }
 
   @Override
   public double usualSeconds() {
-    return 150;
+    return usualSeconds;
   }
 
   @Override
@@ -50,7 +77,7 @@ public final class KernelSection implements Section {
     try (TorchPeer torch = TorchPeer.start(session.isEmulated() ? "" : python);
         Context context = Context.primary(session.device());
         Stream stream = context.newStream()) {
-      for (Operation operation : OPERATIONS) {
+      for (Operation operation : operations) {
         for (Problem problem : operation.problems(extent)) {
           if (isDone(session, problem, torch)) {
             continue;

@@ -49,10 +49,14 @@ record Problem(
     Call open(Context context);
   }
 
-  /** Enqueues the operation. */
+  /** Enqueues the operation; closed when all its turns are over. */
   @FunctionalInterface
-  interface Call {
+  interface Call extends AutoCloseable {
     void run(Tensors tensors, Stream stream);
+
+    /** Most own nothing. */
+    @Override
+    default void close() {}
   }
 
   /** Compares outputs with the truth. */
@@ -86,7 +90,8 @@ record Problem(
   boolean isLikeCopy() {
     return inputs.size() == 1
         && outputs.size() == 1
-        && inputs.getFirst().equals(outputs.getFirst());
+        && inputs.getFirst().equals(outputs.getFirst())
+        && bytes == footprint();
   }
 
   /** Bytes of one set of inputs and outputs. */

@@ -32,6 +32,7 @@ final class ProblemRun {
   private final DeviceData data;
   private final Sets sets;
   private final EventTimer timer;
+  private final List<Call> calls = new ArrayList<>();
   private int next;
 
   private ProblemRun(
@@ -79,7 +80,12 @@ final class ProblemRun {
       throws IOException {
     DeviceData data = new DeviceData(context, stream);
     try (Sets sets = Sets.of(problem, context, stream, data, l2Bytes)) {
-      new ProblemRun(session, problem, context, stream, data, sets).measure(torch, ceilings);
+      ProblemRun run = new ProblemRun(session, problem, context, stream, data, sets);
+      try {
+        run.measure(torch, ceilings);
+      } finally {
+        run.calls.forEach(Call::close);
+      }
     }
     // Peers in other processes want the memory next.
     context.trimMemory();
@@ -133,7 +139,9 @@ final class ProblemRun {
     }
     Turns turns = new Turns(implementation.who());
     try {
-      turns.call = Optional.of(implementation.opener().open(context));
+      Call call = implementation.opener().open(context);
+      calls.add(call);
+      turns.call = Optional.of(call);
       turns.details.put("kernel", implementation.kernel().apply(context));
       turns.repeats = repeats(turns);
       return Optional.of(turns);
@@ -242,9 +250,19 @@ final class ProblemRun {
       ceilings.impossible(problem, seconds).ifPresent(reason -> details.put("implausible", reason));
     }
     Result result =
-        Result.of(
-            new Result.Key(KernelSection.NAME, problem.name(), turns.who), "us", micros, details);
-    session.results().put(result);
+        session
+            .results()
+            .put(
+                Result.of(
+                    new Result.Key(KernelSection.NAME, problem.name(), turns.who),
+                    "us",
+                    micros,
+                    details));
+    if (result.failure().isPresent()) {
+      System.out.printf(
+          "%-40s %-24s not measured: %s%n", problem.name(), turns.who, result.failure().get());
+      return;
+    }
     System.out.printf(
         "%-40s %-16s %10.1f us  %8.1f GB/s%s%s%s%n",
         problem.name(),

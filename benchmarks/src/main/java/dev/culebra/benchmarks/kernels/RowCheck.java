@@ -1,8 +1,10 @@
 package dev.culebra.benchmarks.kernels;
 
 import dev.culebra.benchmarks.kernels.Problem.Verdict;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.Function;
+import java.util.function.LongToDoubleFunction;
 import java.util.stream.IntStream;
 
 /** Compares rows of a result with float64: the first, the last, and some between. */
@@ -28,14 +30,27 @@ final class RowCheck {
       int outLength,
       Function<double[], double[]> truth,
       RowError error) {
+    return judge(
+        rows,
+        length,
+        outLength,
+        row -> {
+          double[] input = reader.input(0, row * length, length);
+          reader.requireInput(0, row * length, length);
+          double[] actual = reader.output(0, row * outLength, outLength);
+          return error.of(actual, truth.apply(input), input);
+        });
+  }
+
+  /**
+   * The same where a row is judged by more than one input, or by its number.
+   *
+   * @param error of the row of a number
+   */
+  static Verdict judge(long rows, int length, int outLength, LongToDoubleFunction error) {
     long[] sampled = sampled(rows, length);
-    double worst = 0;
-    for (long row : sampled) {
-      double[] input = reader.input(0, row * length, length);
-      reader.requireInput(0, row * length, length);
-      double[] actual = reader.output(0, row * outLength, outLength);
-      worst = Math.max(worst, error.of(actual, truth.apply(input), input));
-    }
+    // Math.max hands NaN on, which no bound allows.
+    double worst = Arrays.stream(sampled).mapToDouble(error).reduce(0, Math::max);
     return new Verdict(worst, (long) sampled.length * outLength);
   }
 

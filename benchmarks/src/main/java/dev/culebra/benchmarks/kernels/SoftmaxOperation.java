@@ -18,6 +18,10 @@ final class SoftmaxOperation implements Operation {
           List.of(4096L, 131072L),
           List.of(10L, 4000L),
           List.of(10L, 131072L));
+
+  /** Of these many the logarithm is taken as well: those that fill a device. */
+  private static final int LOG_SHAPES = 3;
+
   private static final List<List<Long>> TINY_SHAPES =
       List.of(List.of(37L, 1000L), List.of(64L, 128L));
 
@@ -31,8 +35,11 @@ final class SoftmaxOperation implements Operation {
         problems.add(SoftmaxProblem.of(type, shape.get(0), shape.get(1), false));
       }
     }
-    List<Long> first = (extent == Extent.TINY ? TINY_SHAPES : SHAPES).getFirst();
-    problems.add(SoftmaxProblem.of(F32, first.get(0), first.get(1), true));
+    for (List<Long> shape : extent == Extent.TINY ? TINY_SHAPES : SHAPES.subList(0, LOG_SHAPES)) {
+      for (ElementType<?> type : types) {
+        problems.add(SoftmaxProblem.of(type, shape.get(0), shape.get(1), true));
+      }
+    }
     return problems;
   }
 }

@@ -86,7 +86,7 @@ final class SoftmaxProblem {
   }
 
   /** Below the smallest normal value a type has no relative precision to be held to. */
-  private static double relativeError(double[] actual, double[] truth, double minNormal) {
+  static double relativeError(double[] actual, double[] truth, double minNormal) {
     double worst = 0;
     for (int i = 0; i < truth.length; i++) {
       double error = Math.abs(actual[i] - truth[i]) / Math.max(Math.abs(truth[i]), minNormal);

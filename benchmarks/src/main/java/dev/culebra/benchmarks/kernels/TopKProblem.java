@@ -34,7 +34,7 @@ final class TopKProblem {
                 algorithm ->
                     new Implementation(
                         "Culebra " + algorithm.name().toLowerCase(Locale.ROOT).replace('_', ' '),
-                        context -> TopK.of(context, k).kernelName(type),
+                        context -> TopK.of(context, k).withAlgorithm(algorithm).kernelName(type),
                         context -> open(context, type, k, algorithm)))
             .toList();
     return new Problem(

@@ -145,6 +145,9 @@ final class TorchPeer implements AutoCloseable {
     if (!(answer.get("us") instanceof Number micros)) {
       throw new IllegalStateException("it does not tell its time");
     }
+    if (!(micros.doubleValue() > 0)) {
+      throw new IllegalStateException("it tells a time of " + micros + " us");
+    }
     return micros.doubleValue();
   }
 

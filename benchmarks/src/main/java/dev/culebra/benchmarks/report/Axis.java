@@ -31,6 +31,20 @@ final class Axis {
     return from + (to - from) * part;
   }
 
+  /** Round values of a logarithmic axis that has fewer than two powers of ten. */
+  private List<Double> between() {
+    List<Double> ticks = new ArrayList<>();
+    for (int power = (int) Math.floor(Math.log10(least)); Math.pow(10, power) <= most; power++) {
+      for (int digit : new int[] {1, 2, 5}) {
+        double value = digit * Math.pow(10, power);
+        if (value >= least && value <= most) {
+          ticks.add(value);
+        }
+      }
+    }
+    return ticks;
+  }
+
   /** Round values to mark, at most about six. */
   List<Double> ticks() {
     List<Double> ticks = new ArrayList<>();
@@ -42,7 +56,7 @@ final class Axis {
       for (int power = first; power <= last; power += step) {
         ticks.add(Math.pow(10, power));
       }
-      return ticks;
+      return last > first ? ticks : between();
     }
     double rough = (most - least) / 5;
     double power = Math.pow(10, Math.floor(Math.log10(rough)));

@@ -144,7 +144,16 @@ final class Figures {
           .contenders()
           .forEach(
               (who, all) ->
-                  lines.put(who, all.stream().map(result -> rate(result, work)).toList()));
+                  lines.put(
+                      who,
+                      all.stream()
+                          .map(result -> rate(result, work))
+                          .filter(point -> point.low() > 0) // a height, if it is a logarithm
+                          .toList()));
+      lines.values().removeIf(List::isEmpty);
+      if (lines.isEmpty()) {
+        continue; // nobody said how much work it is
+      }
       Optional<LineChart.Level> roof =
           work.ceiling().map(found -> new LineChart.Level(found.key().problem(), work.rate(found)));
       figures.add(lines(sweep.title(), "", "length", work.unit(), lines, roof));
@@ -274,7 +283,8 @@ final class Figures {
     return Optional.of(
         new Figure(
             "Roofline",
-            "Each dot is a problem; its name shows when it is pointed at. The slope is reading, the levels are arithmetic, all measured in the same run.",
+            "Each dot is a problem; its name shows when it is pointed at. The slope is reading, the"
+                + " levels are arithmetic, all measured in the same run.",
             Roofline.draw("Roofline", bytesPerSecond, roofs, List.copyOf(best.values())),
             List.of(new Figure.Key("s1", "Culebra, its best"), new Figure.Key("peer", "torch"))));
   }

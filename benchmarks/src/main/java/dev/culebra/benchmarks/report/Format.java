@@ -76,6 +76,14 @@ final class Format {
     return text.contains(".") ? text.replaceAll("\\.?0+$", "") : text;
   }
 
+  /** Text within a line of Markdown, or a cell of a table: no markup, and no further line. */
+  static String markdown(String text) {
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace("|", "\\|")
+        .replaceAll("\\R", " ");
+  }
+
   /** Text that is no markup. */
   static String escape(String text) {
     return text.replace("&", "&amp;")

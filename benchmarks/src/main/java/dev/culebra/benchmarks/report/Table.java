@@ -67,7 +67,7 @@ record Table(String title, String note, List<String> columns, List<List<String>>
 
   private static void line(StringBuilder text, List<String> cells) {
     text.append('|');
-    cells.forEach(cell -> text.append(' ').append(cell.replace("|", "\\|")).append(" |"));
+    cells.forEach(cell -> text.append(' ').append(Format.markdown(cell)).append(" |"));
     text.append('\n');
   }
 

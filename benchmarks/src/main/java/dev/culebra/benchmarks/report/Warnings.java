@@ -5,7 +5,6 @@ import dev.culebra.benchmarks.results.Results;
 import dev.culebra.benchmarks.statistics.Spin;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** What a reader has to know before the first figure. */
 final class Warnings {
@@ -18,15 +17,14 @@ final class Warnings {
     }
     if (results.isEmulated()) {
       warnings.add(
-          "No GPU: the driver is the emulator. What calls cost in Java and in C is real; times of kernels mean nothing and are left out.");
+          "No GPU: the driver is the emulator. What calls cost in Java and in C is real; times of"
+              + " kernels mean nothing and are left out.");
     }
     if (!results.isComplete()) {
-      List<?> cut = results.runs().getLast().get("cut") instanceof List<?> list ? list : List.of();
+      List<String> cut = results.unfinished();
       warnings.add(
           "The run was cut short"
-              + (cut.isEmpty()
-                  ? ""
-                  : " in " + cut.stream().map(Object::toString).collect(Collectors.joining(", ")))
+              + (cut.isEmpty() ? "" : " in " + String.join(", ", cut))
               + ": what is not here was not measured.");
     }
     double[] spins = spins(results);
@@ -66,6 +64,7 @@ final class Warnings {
     return device
         + ", "
         + results.about("date").replaceFirst("T.*", "")
-        + (commit.isEmpty() ? "" : ", commit " + commit.substring(0, Math.min(7, commit.length())));
+        + (commit.isEmpty() ? "" : ", commit " + commit.substring(0, Math.min(7, commit.length())))
+        + (commit.endsWith("-dirty") ? " with changes" : "");
   }
 }

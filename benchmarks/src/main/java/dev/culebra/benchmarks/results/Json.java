@@ -3,7 +3,9 @@ package dev.culebra.benchmarks.results;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
@@ -18,6 +20,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.PrettyPrinter;
+import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.util.DefaultPrettyPrinter;
 
@@ -39,25 +42,36 @@ public final class Json {
   public static @Nullable Object read(Path file) throws IOException {
     try (InputStream in = Files.newInputStream(file)) {
       return read(in);
+    } catch (NoSuchFileException e) {
+      throw new IOException(file + " is not there", e);
+    } catch (AccessDeniedException e) {
+      throw new IOException(file + " may not be read", e);
     } catch (JacksonException e) {
       throw new IOException(file + " is not JSON: " + e.getOriginalMessage(), e);
     }
   }
 
-  /** Reads a stream to its end. */
+  /** Reads a stream to its end, which is that of its value. */
   public static @Nullable Object read(InputStream in) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), in)) {
-      parser.nextToken();
-      return value(parser);
+      return whole(parser);
     }
   }
 
   /** Reads a text. */
   public static @Nullable Object parse(String text) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
-      parser.nextToken();
-      return value(parser);
+      return whole(parser);
     }
+  }
+
+  private static @Nullable Object whole(JsonParser parser) {
+    parser.nextToken();
+    Object value = value(parser);
+    if (parser.nextToken() != null) {
+      throw new StreamReadException(parser, "something follows the value");
+    }
+    return value;
   }
 
   /** Replaces a file in one step: whoever reads it sees all of the old or all of the new. */

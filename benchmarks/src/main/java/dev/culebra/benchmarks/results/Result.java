@@ -19,6 +19,17 @@ import org.jspecify.annotations.Nullable;
 public final class Result {
   /** Names a result within a file. */
   public record Key(String section, String problem, String who) {
+    /**
+     * Whether it is ours to answer for. In the sections of JMH and of starts only C is somebody
+     * else; elsewhere we are named.
+     */
+    public boolean isOurs() {
+      boolean named = section.equals(Results.PAIRS) || section.equals("kernels");
+      return named
+          ? who.startsWith("Culebra")
+          : !who.equals("C") && !who.endsWith(" C") && !section.equals("ceilings");
+    }
+
     @Override
     public String toString() {
       return section + ": " + problem + " (" + who + ")";

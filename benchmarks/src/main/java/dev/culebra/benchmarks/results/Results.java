@@ -5,16 +5,31 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A file of results, read. */
 public final class Results {
   /** The number of the form that this class knows. */
   static final long SCHEMA = 2;
+
+  /** Of a run: the sections that it was asked for. */
+  static final String ASKED = "asked";
+
+  /** Of a run: the sections that it came to the end of. */
+  static final String FINISHED = "finished";
+
+  /** Of a run: the sections whose share of the time was used up. */
+  static final String CUT = "cut";
+
+  /** The section whose results have a baseline each. */
+  public static final String PAIRS = "pairs";
 
   private final Path file;
   private final String scale;
@@ -53,12 +68,43 @@ public final class Results {
     for (Object result : (List<Object>) Objects.requireNonNull(map.get("results"))) {
       results.add(Result.fromJson((Map<String, @Nullable Object>) result));
     }
+    List<Map<String, @Nullable Object>> runs =
+        (List<Map<String, @Nullable Object>>) Objects.requireNonNull(map.get("runs"));
+    requireWhole(file, runs, results);
     return new Results(
         file,
         (String) Objects.requireNonNull(map.get("scale")),
         (Boolean) Objects.requireNonNull(map.get("complete")),
-        (List<Map<String, @Nullable Object>>) Objects.requireNonNull(map.get("runs")),
+        runs,
         results);
+  }
+
+  /** What a schema cannot say: what belongs together fits together. */
+  private static void requireWhole(
+      Path file, List<Map<String, @Nullable Object>> runs, List<Result> results)
+      throws IOException {
+    Set<Result.Key> keys = new HashSet<>();
+    for (Result result : results) {
+      String problem = "";
+      int baselines = result.baseline().length;
+      if (!keys.add(result.key())) {
+        problem = "is there twice";
+      } else if (result.run() >= runs.size()) {
+        problem = "is of run %d of %d, counted from 0".formatted(result.run(), runs.size());
+      } else if (baselines > 0 && baselines != result.samples().length) {
+        problem =
+            "has %d samples and %d of its baseline, which are no pairs"
+                .formatted(result.samples().length, baselines);
+      } else if (baselines == 0
+          && result.failure().isEmpty()
+          && result.key().section().equals(PAIRS)) {
+        problem = "has no samples of its baseline";
+      }
+      if (!problem.isEmpty()) {
+        throw new IOException(
+            "%s is no file of results: %s %s".formatted(file, result.key(), problem));
+      }
+    }
   }
 
   /** What every file of results is held to. */
@@ -88,6 +134,26 @@ public final class Results {
   /** Where, with what and when; more than one if a run was resumed. */
   public List<Map<String, @Nullable Object>> runs() {
     return runs;
+  }
+
+  /** The sections that a run was asked for, or began, and that no run finished. */
+  public List<String> unfinished() {
+    return unfinished(runs);
+  }
+
+  static List<String> unfinished(List<Map<String, @Nullable Object>> runs) {
+    Set<String> left = new LinkedHashSet<>();
+    for (String field : List.of(ASKED, CUT)) {
+      runs.forEach(run -> left.addAll(names(run, field)));
+    }
+    runs.forEach(run -> left.removeAll(names(run, FINISHED)));
+    return List.copyOf(left);
+  }
+
+  private static List<String> names(Map<String, @Nullable Object> run, String field) {
+    return run.get(field) instanceof List<?> list
+        ? list.stream().map(String::valueOf).toList()
+        : List.of();
   }
 
   public List<Result> all() {

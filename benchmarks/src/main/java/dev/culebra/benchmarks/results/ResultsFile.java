@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ResultsFile {
   /** What may differ between a run and the one that goes on with it. */
-  private static final Set<String> PASSING = Set.of("date", "clocks", "spin_ns", "load", "cut");
+  private static final Set<String> PASSING =
+      Set.of("date", "clocks", "spin_ns", "load", Results.ASKED, Results.FINISHED, Results.CUT);
 
   private final Path file;
   private final String scale;
@@ -108,16 +109,59 @@ public final class ResultsFile {
     return Optional.ofNullable(results.get(key));
   }
 
-  /** Adds a result, or replaces the one of its key, and writes the file. */
-  public void put(Result result) throws IOException {
-    results.put(result.key(), result.inRun(runs.size() - 1));
+  /**
+   * Adds a result, or replaces the one of its key, and writes the file. A result that does not fit
+   * the schema, such as one whose time is not a number, becomes a failure: nobody could read the
+   * file any more.
+   *
+   * @return what was added
+   */
+  public Result put(Result result) throws IOException {
+    Result added = fitting(result.inRun(runs.size() - 1));
+    results.put(added.key(), added);
     write();
+    return added;
+  }
+
+  private static Result fitting(Result result) {
+    String kind = result.failure().isPresent() ? "failed" : "measured";
+    List<String> problems = Results.schema().problems(kind, Json.parse(Json.text(result.toJson())));
+    return problems.isEmpty()
+        ? result
+        : Result.failed(
+                result.key(), result.unit(), "no result: " + problems.getFirst().substring(2))
+            .inRun(result.run());
   }
 
   /** Notes something about this run that was not known when it began. */
   public void note(String name, @Nullable Object value) throws IOException {
     runs.getLast().put(name, value);
     write();
+  }
+
+  /** Notes what this run is asked for. */
+  public void asked(List<String> sections) throws IOException {
+    note(Results.ASKED, sections);
+  }
+
+  /** Notes that a section came to its end. */
+  public void finished(String section) throws IOException {
+    List<Object> finished = new ArrayList<>();
+    if (runs.getLast().get(Results.FINISHED) instanceof List<?> before) {
+      finished.addAll(before);
+    }
+    finished.add(section);
+    note(Results.FINISHED, finished);
+  }
+
+  /** Notes that the share of some sections was used up before they came to their end. */
+  public void cut(List<String> sections) throws IOException {
+    note(Results.CUT, sections);
+  }
+
+  /** What was asked for, by this run or one that it goes on with, and has not come to its end. */
+  public List<String> unfinished() {
+    return Results.unfinished(runs);
   }
 
   /** Everything that was asked for is there: the next run begins a new file. */

@@ -78,6 +78,17 @@ final class SchemaCheck {
     }
   }
 
+  /**
+   * What is wrong with a value as one of the schema's definitions.
+   *
+   * @param definition its name
+   */
+  List<String> problems(String definition, @Nullable Object value) {
+    List<String> problems = new ArrayList<>();
+    check(definition("#/$defs/" + definition), value, "$", problems);
+    return problems;
+  }
+
   private Map<?, ?> definition(String reference) {
     String prefix = "#/$defs/";
     if (reference.startsWith(prefix)
@@ -95,7 +106,8 @@ final class SchemaCheck {
       case "array" -> value instanceof List;
       case "string" -> value instanceof String;
       case "boolean" -> value instanceof Boolean;
-      case "number" -> value instanceof Number;
+      // Text beyond the range of a double, 1e999, is read as infinity.
+      case "number" -> value instanceof Number number && Double.isFinite(number.doubleValue());
       case "integer" -> value instanceof Long;
       case "null" -> value == null;
       default -> throw new IllegalArgumentException("the schema has the unknown type " + type);

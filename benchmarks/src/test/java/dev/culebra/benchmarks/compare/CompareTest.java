@@ -138,13 +138,16 @@ class CompareTest {
   @Test
   void whatNeverRanIsNotCalledTheSame() throws Exception {
     Result failed = Result.failed(KERNEL, "us", "no such kernel");
-    assertEquals(0, compare(failed, failed));
-    assertSaid("0 the same, 0 undecided, 0 lost, 0 new");
+    Result sum = result(new Result.Key("kernels", "sum", "Culebra"), 100, 0.02, 3);
+    assertEquals(
+        0, run(file("old.json", failed, sum).toString(), file("new.json", failed, sum).toString()));
+    assertSaid("1 the same, 0 undecided, 0 lost, 0 new");
   }
 
   @Test
   void whatIsMissingFailedOrImpossibleIsLost() throws Exception {
-    assertEquals(3, compare(old, result(PAIRS, 1, 0.02, 2)));
+    Result.Key other = new Result.Key("kernels", "sum", "Culebra");
+    assertEquals(3, compare(old, result(other, 1, 0.02, 2)));
     assertSaid("not there any more");
     assertEquals(3, compare(old, Result.failed(KERNEL, "us", "the result is wrong")));
     assertSaid("the result is wrong");
@@ -155,7 +158,11 @@ class CompareTest {
 
   @Test
   void aPeerThatGotSlowerIsNoFaultOfOurs() throws Exception {
-    assertEquals(0, compare(result(TORCH, 100, 0.02, 1), result(TORCH, 200, 0.02, 2)));
+    assertEquals(
+        0,
+        run(
+            file("old.json", old, result(TORCH, 100, 0.02, 1)).toString(),
+            file("new.json", old, result(TORCH, 200, 0.02, 2)).toString()));
     assertSaid("slower       kernels: softmax (torch 2.11)");
     assertSaid("of ours: 0 slower");
   }
@@ -188,9 +195,42 @@ class CompareTest {
     assertSaid("warning: device name differs: GPU <7>, now GPU 8");
   }
 
+  /** A gate that has compared nothing does not open. */
+  @Test
+  void filesThatHaveNothingOfOursInCommonAreNotCalledGood() throws Exception {
+    Path empty = file("empty.json");
+    Path some = file("some.json", old);
+    assertEquals(2, run(empty.toString(), empty.toString()));
+    assertEquals(2, run(empty.toString(), some.toString()));
+    assertEquals(3, run(some.toString(), empty.toString()));
+    Result failed = Result.failed(KERNEL, "us", "no such kernel");
+    assertEquals(2, compare(failed, failed));
+    assertEquals(2, compare(result(TORCH, 100, 0.02, 1), result(TORCH, 200, 0.02, 2)));
+    assertTrue(err.toString(UTF_8).contains("nothing was compared"), err.toString(UTF_8));
+  }
+
+  @Test
+  void kernelsOnTheEmulatorAreNotJudged() throws Exception {
+    Result call = result(new Result.Key("calls", "one pointer", "as long"), 8, 0.02, 3);
+    Path before = file("old.json", old, call);
+    Path after = file("new.json", result(KERNEL, 200, 0.02, 2), call);
+    assertEquals(1, run(before.toString(), after.toString()));
+    for (Path file : new Path[] {before, after}) {
+      Files.writeString(
+          file, Files.readString(file).replace("\"emulator\" : false", "\"emulator\" : true"));
+    }
+    assertEquals(0, run(before.toString(), after.toString()));
+    assertSaid("times of kernels on the emulator say nothing: they are not compared");
+    assertEquals(3, run(before.toString(), file("lost.json", call).toString()));
+  }
+
   @Test
   void wrongCommandLinesAndFilesHaveTheirStatus() throws Exception {
     String good = file("old.json", old).toString();
+    for (String tolerance : new String[] {"-1", "NaN", "Infinity", "1001"}) {
+      assertEquals(2, run(good, good, "--tolerance", tolerance), tolerance);
+    }
+    assertEquals(2, run(good, good, "--tolerance"));
     assertEquals(2, run(good));
     assertEquals(2, run(good, good, good));
     assertEquals(2, run(good, good, "--tolerance", "much"));

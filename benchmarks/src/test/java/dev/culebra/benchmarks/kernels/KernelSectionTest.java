@@ -1,6 +1,8 @@
 package dev.culebra.benchmarks.kernels;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.culebra.Context;
@@ -15,10 +17,13 @@ import dev.culebra.benchmarks.session.Machine;
 import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.bindings.DriverProbe;
+import dev.culebra.testkit.SoftmaxBackwardReference;
+import dev.culebra.testkit.StorageType;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,7 +45,8 @@ class KernelSectionTest {
   void everyProblemIsMeasuredAndProvedAndTheFileFitsTheSchema() throws Exception {
     Session session = session();
     new CeilingSection().measure(session);
-    new KernelSection("").measure(session);
+    KernelSection.operations("").measure(session);
+    KernelSection.paper("").measure(session);
 
     Results read = Results.read(session.results().file());
     assertEquals(List.of(), session.results().failures());
@@ -56,7 +62,13 @@ class KernelSectionTest {
             new Result.Key(KernelSection.NAME, "softmax f32 37 x 1000", "Culebra safe"),
             new Result.Key(
                 KernelSection.NAME, "softmax + top-5 bf16 37 x 1000", "Culebra safe unfused"),
-            new Result.Key(KernelSection.NAME, "softmax + top-5 f32 10 x 100", "Culebra fused"))) {
+            new Result.Key(KernelSection.NAME, "softmax + top-5 f32 10 x 100", "Culebra fused"),
+            new Result.Key(KernelSection.NAME, "softmax + top-30 f32 40 x 1000", "Culebra fused"),
+            new Result.Key(KernelSection.NAME, "log-softmax bf16 64 x 128", "Culebra auto"),
+            new Result.Key(KernelSection.NAME, "softmax backward bf16 37 x 1000", "Culebra"),
+            new Result.Key(KernelSection.NAME, "log-softmax backward f32 37 x 1000", "Culebra"),
+            new Result.Key(KernelSection.NAME, "ragged softmax f32 37 x 1000", "Culebra auto"),
+            new Result.Key(KernelSection.NAME, "masked softmax bf16 64 x 128", "Culebra auto"))) {
       assertTrue(read.find(key).isPresent(), key.toString());
     }
   }
@@ -175,6 +187,44 @@ class KernelSectionTest {
       f32.view(3, 5).fill(Double.NaN, stream);
       assertEquals(2, data.countPoison(f32));
     }
+  }
+
+  /** A sum that was lost shows, however little of the result it is. */
+  @Test
+  void theWayBackIsJudgedByItsSum() {
+    SplittableRandom random = new SplittableRandom(5);
+    double[] y = random.doubles(10_000, -8, 8).toArray();
+    double[] dy = random.doubles(10_000, -8, 8).toArray();
+    for (boolean log : new boolean[] {false, true}) {
+      double[] truth = SoftmaxBackwardReference.rows(y, dy, y.length, 1, log);
+      for (StorageType type : new StorageType[] {StorageType.F32, StorageType.BF16}) {
+        double[] rounded = Arrays.stream(truth).map(type::round).toArray();
+        double allowed = type.unitRoundoff();
+        assertTrue(SoftmaxBackwardProblem.error(rounded, y, dy, log, type) <= allowed);
+        double[] withoutSum = new double[y.length];
+        Arrays.setAll(withoutSum, i -> log ? dy[i] : y[i] * dy[i]);
+        for (double[] wrong : new double[][] {new double[y.length], withoutSum}) {
+          assertTrue(SoftmaxBackwardProblem.error(wrong, y, dy, log, type) > 10 * allowed);
+        }
+        rounded[77] = Double.NaN;
+        assertTrue(Double.isNaN(SoftmaxBackwardProblem.error(rounded, y, dy, log, type)));
+      }
+    }
+  }
+
+  /** torch_peer.py makes the same masks, by the same arithmetic. */
+  @Test
+  void masksAreFunctionsOfThePlace() {
+    int[] lengths = new int[4];
+    Arrays.setAll(lengths, row -> MaskedSoftmaxProblem.rowLength(row, 32000));
+    assertArrayEquals(new int[] {1, 3762, 16227, 19988}, lengths);
+    assertFalse(MaskedSoftmaxProblem.Mask.LENGTHS.counts(1, 32000, 3762));
+    assertTrue(MaskedSoftmaxProblem.Mask.LENGTHS.counts(1, 32000, 3761));
+    double counting = 0;
+    for (int place = 0; place < 32000; place++) {
+      counting += MaskedSoftmaxProblem.Mask.BYTES.counts(3999, 32000, place) ? 1 : 0;
+    }
+    assertEquals(24000, counting, 500);
   }
 
   /** Places that are not the largest, or the same twice, are wrong whatever stands beside them. */

@@ -11,6 +11,7 @@ import dev.culebra.ElementType;
 import dev.culebra.Stream;
 import dev.culebra.benchmarks.results.Json;
 import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.results.Results;
 import dev.culebra.benchmarks.results.ResultsFile;
 import dev.culebra.benchmarks.session.Allowance;
 import dev.culebra.benchmarks.session.Machine;
@@ -137,6 +138,25 @@ class TorchPeerTest {
     // Python writes so what is not a number, and it is no JSON.
     String reason = measure(start(TURN, lastTurn("NaN"))).failure().orElseThrow();
     assertTrue(reason.contains("its answer is no JSON object: {\"us\""), reason);
+  }
+
+  @Test
+  void aPeerWhoseTimeIsNoneHasNoTime() throws Exception {
+    for (String time : List.of("0", "-5.5")) {
+      String answer = turn("{\"us\": %s}".formatted(time));
+      String reason = measure(start(answer, lastTurn("1e-7"))).failure().orElseThrow();
+      assertTrue(reason.contains("it tells a time of " + time + " us"), reason);
+      Files.delete(folder.resolve("bench.json"));
+    }
+  }
+
+  /** What it says beside its time goes into the file only where the schema has a place for it. */
+  @Test
+  void aPeerThatSaysWhatNobodyAskedIsAFailureNotADamagedFile() throws Exception {
+    String answer = turn("{\"us\": 5.5, \"error\": 1e-7, \"mood\": \"good\"}");
+    String reason = measure(start(TURN, answer)).failure().orElseThrow();
+    assertTrue(reason.contains("details.mood is not known"), reason);
+    assertTrue(Results.read(folder.resolve("bench.json")).all().size() > 1);
   }
 
   @Test

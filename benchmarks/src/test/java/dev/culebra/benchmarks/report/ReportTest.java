@@ -165,7 +165,20 @@ class ReportTest {
   void whatPeopleMeasuredIsTextNotMarkup() throws Exception {
     assertTrue(page().contains("GPU &lt;7&gt;, 2026-01-02, commit abc"));
     assertFalse(page().contains("<b>"));
-    assertTrue(tables().contains("| <b> | x\\|y | a & b |"));
+    assertTrue(tables().contains("| &lt;b> | x\\|y | a &amp; b |"));
+    assertTrue(tables().contains("## GPU &lt;7>, 2026-01-02, commit abc\n"));
+    // A name of several lines, and with what UTF-8 cannot hold.
+    Path strange = folder.resolve("strange.json");
+    Files.writeString(
+        strange,
+        Files.readString(results.file()).replace("GPU <7>", "a\\n|b\\ud800 \\\"><script>"));
+    assertEquals(
+        0,
+        report("--html", html.toString(), "--markdown", markdown.toString(), strange.toString()),
+        err.toString(UTF_8));
+    assertTrue(Files.readString(html).contains("? &quot;&gt;&lt;script&gt;, 2026-01-02"));
+    assertTrue(
+        Files.readString(markdown).contains("## a \\|b? \">&lt;script>, 2026-01-02, commit abc\n"));
   }
 
   @Test
@@ -174,7 +187,8 @@ class ReportTest {
     // 2 * 4096 * 131072 * 4 bytes in 2 ms, of 4 TB/s
     assertTrue(
         tables.contains(
-            "| softmax f32 4096 x 131072 | Culebra auto | 2.00 ms | 1.98 ms to 2.02 ms | 2.15 TB/s | 54 % | 2.000 (2.000 to 2.000) | 1.0e-07 / 4.0e-06 |"),
+            "| softmax f32 4096 x 131072 | Culebra auto | 2.00 ms | 1.98 ms to 2.02 ms | 2.15 TB/s"
+                + " | 54 % | 2.000 (2.000 to 2.000) | 1.0e-07 / 4.0e-06 |"),
         tables);
     assertTrue(
         tables.contains("| cuLaunchKernel, 3 arguments | Culebra | 3.13 us | 3.10 us | 1.010 |"),
@@ -189,9 +203,12 @@ class ReportTest {
     String tables = tables();
     for (String row :
         List.of(
-            "| yes | within 3 % of C, 0 B | 1.010 (1.010 to 1.010) of C, 3.13 us, 0 B | Culebra |  |",
-            "| MISSED | at least 3.8 TB/s | 2.15 TB/s (at least 2.13 TB/s) | Culebra auto | NO REASON GIVEN |",
-            "| softmax f32 16384 x 8192 | not measured | at least 3.8 TB/s |  | Culebra auto |  |")) {
+            "| yes | within 3 % of C, 0 B | 1.010 (1.010 to 1.010) of C, 3.13 us, 0 B | Culebra | "
+                + " |",
+            "| MISSED | at least 3.8 TB/s | 2.15 TB/s (at least 2.13 TB/s) | Culebra auto | NO"
+                + " REASON GIVEN |",
+            "| softmax f32 16384 x 8192 | not measured | at least 3.8 TB/s |  | Culebra auto | "
+                + " |")) {
       assertTrue(tables.contains(row), tables);
     }
   }
@@ -358,9 +375,49 @@ class ReportTest {
     assertTrue(Files.readString(markdown).contains("cut short in driver, threads: what is not"));
   }
 
+  /** Of nothing there is a page, which says that there is nothing. */
+  @Test
+  void aFileWithoutResultsMakesAPage() throws Exception {
+    results = ResultsFile.open(folder.resolve("empty.json"), "short", Runs.of("abcdef0123-dirty"));
+    results.asked(List.of("pairs", "start"));
+    String page = page();
+    assertTrue(page.contains("commit abcdef0 with changes</h2>"), page);
+    assertTrue(page.contains("cut short in pairs, start: what is not"), page);
+    assertFalse(page.contains("<figure>"));
+    assertTrue(tables().contains("| softmax f32 16384 x 8192 | not measured |"));
+  }
+
+  /** Whatever a detail says, a drawing has no height that is no number. */
+  @Test
+  void resultsWithoutWorkAreNotDrawn() throws Exception {
+    for (long length : LENGTHS) {
+      kernel(
+          "idle " + length,
+          "Culebra safe",
+          1000,
+          Map.of("operation", "idle", "rows", 10, "length", length, "bytes", 0));
+    }
+    String page = page();
+    assertFalse(page.contains("NaN") || page.contains("Infinity"));
+    assertFalse(page.contains("<h3>idle"));
+  }
+
+  @Test
+  void aLogarithmicAxisHasMarksHoweverShortItIs() {
+    assertEquals(List.of(2.0, 5.0), new Axis(1.2, 8.1, 0, 100, true).ticks());
+    assertEquals(List.of(5.0, 10.0, 20.0), new Axis(3, 40, 0, 100, true).ticks());
+    assertEquals(List.of(1.0, 10.0, 100.0), new Axis(1, 300, 0, 100, true).ticks());
+  }
+
   @Test
   void wrongCommandLinesAndFilesHaveTheirStatus() throws Exception {
     assertEquals(2, report());
+    assertEquals(2, report("--html"));
+    assertEquals(2, report("--hmtl", html.toString(), results.file().toString()));
+    assertTrue(err.toString(UTF_8).contains("--hmtl is no option"), err.toString(UTF_8));
+    Path blocked = results.file().resolve("page.html");
+    assertEquals(2, report("--html", blocked.toString(), results.file().toString()));
+    assertTrue(err.toString(UTF_8).contains("page.html cannot be written"), err.toString(UTF_8));
     assertEquals(2, report(results.file().toString()));
     assertEquals(2, report("--html", html.toString(), folder.resolve("none.json").toString()));
   }

@@ -107,6 +107,57 @@ class ResultsFileTest {
     }
   }
 
+  /** A result that nobody could read back would cost all the others. */
+  @Test
+  void whatTheFileCannotHoldIsAFailure() throws Exception {
+    ResultsFile results = open("abc");
+    results.put(pairs());
+    for (double time : new double[] {Double.NaN, 0, -1, Double.POSITIVE_INFINITY}) {
+      Result put = results.put(Result.of(SECOND, "us", new double[] {1, time}, Map.of()));
+      assertTrue(put.failure().orElseThrow().startsWith("no result: "), put.failure().get());
+    }
+    Result strange = results.put(Result.of(SECOND, "us", new double[] {1}, Map.of("mood", 1)));
+    assertEquals("no result: details.mood is not known", strange.failure().orElseThrow());
+    assertEquals(2, Results.read(file).all().size());
+  }
+
+  @Test
+  void aFileIsCompleteWhenAllIsThereThatWasAskedFor() throws Exception {
+    ResultsFile first = open("abc");
+    first.asked(List.of("pairs", "kernels", "start"));
+    first.finished("pairs");
+    first.cut(List.of("kernels"));
+    assertEquals(List.of("kernels", "start"), first.unfinished());
+
+    ResultsFile second = open("abc");
+    second.asked(List.of("pairs", "start"));
+    second.finished("pairs");
+    second.finished("start");
+    assertEquals(List.of("kernels"), second.unfinished(), "it was not asked for that");
+    assertEquals(List.of("kernels"), Results.read(file).unfinished());
+
+    ResultsFile third = open("abc");
+    third.asked(List.of("kernels"));
+    third.finished("kernels");
+    assertEquals(List.of(), third.unfinished());
+  }
+
+  /** Each replaces the file: what the other has put there would be lost. */
+  @Test
+  void oneRunAtATimeWritesAFile() throws Exception {
+    Path elsewhere = folder.resolve("new/other.json");
+    try (RunLock first = RunLock.take(file);
+        RunLock other = RunLock.take(elsewhere)) {
+      assertTrue(first != other);
+      IOException refused = assertThrows(IOException.class, () -> RunLock.take(file));
+      assertTrue(refused.toString().contains("another run writes " + file), refused.toString());
+    }
+    RunLock.take(file).close();
+    Path blocked = Files.writeString(folder.resolve("file"), "").resolve("bench.json");
+    IOException refused = assertThrows(IOException.class, () -> RunLock.take(blocked));
+    assertTrue(refused.toString().contains("cannot be written"), refused.toString());
+  }
+
   /** Results that were taken apart from each other are no pairs, however many there are. */
   @Test
   void contendersThatTookTurnsInOneRunArePairs() throws Exception {
@@ -151,6 +202,26 @@ class ResultsFileTest {
     refuse(text.replace("\"group\"", "\"grope\""), "details.grope is not known");
     refuse("[]", "not of type object");
     refuse("{", "not JSON");
+    refuse("", "not of type object");
+    refuse(text + "}", "not JSON");
+    refuse(text.replaceFirst("\"samples\" : \\[ ", "$01e999, "), "samples[0] is not of type");
+    refuse(
+        text.replaceFirst("\"baseline_samples\" : \\[ ", "$01.0, "),
+        "call (Culebra) has 3 samples and 4 of its baseline");
+    refuse(text.replace("\"run\" : 0", "\"run\" : 1"), "is of run 1 of 1");
+    refuse(text.replaceAll("\"baseline_samples\" : \\[[^]]*],", ""), "no samples of its baseline");
+    int at = text.indexOf("\"results\" : [") + 13;
+    String result = text.substring(at, text.lastIndexOf(']'));
+    refuse(
+        text.substring(0, at) + result + "," + result + text.substring(at + result.length()),
+        "twice");
+    refuse(text.substring(0, at + result.length() / 2), "not JSON");
+  }
+
+  @Test
+  void aFileThatIsNotThereIsCalledSo() {
+    IOException missing = assertThrows(IOException.class, () -> Results.read(file));
+    assertEquals(file + " is not there", missing.getMessage());
   }
 
   private void refuse(String text, String expected) throws IOException {
