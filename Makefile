@@ -42,7 +42,7 @@ MVN := mvn -q -B -Dstyle.color=never
 ARCHS ?= $(shell make/gpu-archs.sh)
 
 .PHONY: build run test test-sanitized fuzz native emulator kernels image example install-kernel-tools generate bench \
-        bench-compare report bench-full gpu-bundle format check-format clean help
+        bench-compare report paper bench-full gpu-bundle format check-format clean help
 
 build: build/java.stamp ## Build everything this machine can build (the default)
 
@@ -124,6 +124,10 @@ bench-full: build $(BENCH_NATIVE) ## The same with more rounds, types and shapes
 RESULTS ?= $(filter-out %/missed-goals.json,$(wildcard docs/bench/*.json))
 report: build ## Make docs/benchmarks.md and build/benchmarks.html from files of results (RESULTS='a.json b.json')
 	@make/bench-java.sh dev.culebra.benchmarks.report.Report --html build/benchmarks.html --markdown docs/benchmarks.md $(RESULTS)
+
+paper: build $(BENCH_NATIVE) ## The online softmax paper's benchmark: build/paper/ gets its figures, a page and the results
+	@make/bench.sh --out build/paper/results.json --only ceilings,paper $(BENCH)
+	@make/bench-java.sh dev.culebra.benchmarks.report.Paper --out build/paper build/paper/results.json
 
 bench-compare: build ## Say what got slower between two files of results, beyond noise (OLD=a.json NEW=b.json TOLERANCE=5)
 	@make/bench-java.sh dev.culebra.benchmarks.compare.Compare $(OLD) $(NEW) $(if $(TOLERANCE),--tolerance $(TOLERANCE))

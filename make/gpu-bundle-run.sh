@@ -52,16 +52,26 @@ run_tests() {
   return "$status"
 }
 
-suite() {
+# A program of the benchmarks.
+benchmarks() {
+  CULEBRA_COMMIT=$(sed -n 's/^commit *//p' "$here/BUNDLE")
+  export CULEBRA_COMMIT
   "$java" $quiet -Xmx8g --enable-native-access=ALL-UNNAMED "-Dculebra.bench.native=$here/native" \
-    "-Dculebra.torch_peer=$here/bench/torch_peer.py" -cp "$(class_path lib bench)" dev.culebra.benchmarks.Suite "$@"
+    "-Dculebra.torch_peer=$here/bench/torch_peer.py" -cp "$(class_path lib bench)" "dev.culebra.benchmarks.$@"
 }
 
 run_bench() {
   with_test_root
-  CULEBRA_COMMIT=$(sed -n 's/^commit *//p' "$here/BUNDLE")
-  export CULEBRA_COMMIT
-  suite --out "$OUT/bench.json" "$@"
+  benchmarks Suite --out "$OUT/bench.json" "$@"
+}
+
+# The online softmax paper's sweeps, and its figures from them.
+run_paper() {
+  with_test_root
+  status=0
+  benchmarks Suite --out "$OUT/paper/results.json" --only ceilings,paper "$@" || status=$?
+  [ "$status" = 2 ] || benchmarks report.Paper --out "$OUT/paper" "$OUT/paper/results.json" || status=$?
+  return "$status"
 }
 
 run_sanitize() {
@@ -108,6 +118,7 @@ case $command in
   cli) cli "$@" ;;
   test) run_tests "$@" ;;
   bench) run_bench "$@" ;;
+  paper) run_paper "$@" ;;
   sanitize) run_sanitize ;;
   differential) run_differential "$@" ;;
   *)
@@ -118,12 +129,14 @@ usage: run info           the driver and the devices it finds
        run bench [...]    kernels and calls, beside C, JNI peers, the device's ceilings, and torch if it is here: at most
                           200 seconds, of which each section gets its share (--seconds N; 0: no limit); a run that was
                           cut goes on when started again (--full for all types and more rounds; --out FILE;
-                          --only $(suite --list-sections);
+                          --only $(benchmarks Suite --list-sections);
                           --python COMMAND; --smoke for tiny sizes)
+       run paper [...]    the online softmax paper's benchmark: its sweeps, and from them both of its figures as SVG (as PNG
+                          too where a browser is) and a page with the paper's numbers beside these (options of bench)
        run sanitize       compute-sanitizer's four tools over the C++ runner of the same kernels
        run differential   what the driver answers to good and bad calls, beside what is recorded (--only TEXT)
        run cli ...        the culebra command
-Results of test, bench, sanitize and differential go to the folder that OUT names (now $OUT).
+Results of test, bench, paper, sanitize and differential go to the folder that OUT names (now $OUT).
 $(cat "$here/BUNDLE")
 END
     [ "$command" = help ] || exit 2

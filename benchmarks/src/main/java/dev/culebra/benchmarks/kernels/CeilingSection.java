@@ -74,7 +74,7 @@ public final class CeilingSection implements Section {
   private static void measure(Session session, Context context, Stream stream, Ceiling ceiling)
       throws IOException {
     EventTimer timer = new EventTimer(context, stream);
-    int samples = Extent.turns(session.scale());
+    int samples = Extent.turns(session);
     ceiling.poison();
     int repeats = session.isEmulated() ? 1 : timer.repeats(ceiling::launch);
     double[] micros = timer.microseconds(samples, repeats, ceiling::launch);

@@ -16,6 +16,11 @@ enum Extent {
     return session.isEmulated() ? TINY : session.scale().pick(TINY, USUAL, ALL);
   }
 
+  /** The same for a device: an emulator's times say nothing, however many there are. */
+  static int turns(Session session) {
+    return turns(session.isEmulated() ? Scale.SMOKE : session.scale());
+  }
+
   /**
    * How many turns each contender gets, a sample each: a contender's n-th and a peer's n-th are a
    * pair, of which a claim needs 30.

@@ -105,7 +105,7 @@ final class ProblemRun {
     }
     openPeer(torch).ifPresent(contenders::add);
 
-    int rounds = Extent.turns(session.scale());
+    int rounds = Extent.turns(session);
     for (int round = 0; round < rounds && !contenders.isEmpty(); round++) {
       boolean last = round == rounds - 1;
       List<Turns> out = new ArrayList<>();

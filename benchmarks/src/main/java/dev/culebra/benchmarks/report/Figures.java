@@ -3,7 +3,6 @@ package dev.culebra.benchmarks.report;
 import dev.culebra.benchmarks.results.Result;
 import dev.culebra.benchmarks.results.Results;
 import dev.culebra.benchmarks.statistics.Interval;
-import dev.culebra.benchmarks.statistics.RatioInterval;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -136,35 +135,39 @@ final class Figures {
     if (results.isEmulated()) {
       return List.of();
     }
-    List<Figure> figures = new ArrayList<>();
-    for (Sweep sweep : Sweep.of(results)) {
-      Work work = Work.of(results, sweep.results().getFirst());
-      Map<String, List<LineChart.Point>> lines = new LinkedHashMap<>();
-      sweep
-          .contenders()
-          .forEach(
-              (who, all) ->
-                  lines.put(
-                      who,
-                      all.stream()
-                          .map(result -> rate(result, work))
-                          .filter(point -> point.low() > 0) // a height, if it is a logarithm
-                          .toList()));
-      lines.values().removeIf(List::isEmpty);
-      if (lines.isEmpty()) {
-        continue; // nobody said how much work it is
-      }
-      Optional<LineChart.Level> roof =
-          work.ceiling().map(found -> new LineChart.Level(found.key().problem(), work.rate(found)));
-      figures.add(lines(sweep.title(), "", "length", work.unit(), lines, roof));
-    }
-    return figures;
+    return Sweep.of(results).stream()
+        .filter(sweep -> sweep.axis().equals(Sweep.LENGTH))
+        .map(this::rate)
+        .filter(figure -> !figure.legend().isEmpty()) // else nobody said how much work it is
+        .toList();
   }
 
-  private static LineChart.Point rate(Result result, Work work) {
+  /** That of one sweep, whatever the device is. */
+  Figure rate(Sweep sweep) {
+    Work work = Work.of(results, sweep.results().getFirst());
+    Map<String, List<LineChart.Point>> lines = new LinkedHashMap<>();
+    sweep
+        .contenders()
+        .forEach(
+            (who, all) ->
+                lines.put(
+                    who,
+                    all.stream()
+                        .map(result -> point(sweep, result, work))
+                        .filter(point -> point.low() > 0) // a height, if it is a logarithm
+                        .toList()));
+    lines.values().removeIf(List::isEmpty);
+    Optional<LineChart.Level> roof =
+        work.ceiling()
+            .filter(found -> !results.isEmulated())
+            .map(found -> new LineChart.Level(found.key().problem(), work.rate(found)));
+    return lines(sweep.title(), "", sweep.axis(), work.unit(), lines, roof);
+  }
+
+  private static LineChart.Point point(Sweep sweep, Result result, Work work) {
     Interval seconds = result.interval().times(Result.secondsOf(result.unit()));
     return new LineChart.Point(
-        Sweep.length(result),
+        sweep.x(result),
         work.rate(result, seconds.median()),
         work.rate(result, seconds.high()),
         work.rate(result, seconds.low()));
@@ -180,11 +183,10 @@ final class Figures {
     }
     List<Figure> figures = new ArrayList<>();
     for (Sweep sweep : Sweep.of(results)) {
-      Map<String, List<Result>> contenders = sweep.contenders();
-      contenders.remove("device copy");
-      Optional<String> safe = safe(contenders.keySet());
-      if (safe.isPresent() && contenders.size() > 1) {
-        figures.add(against(sweep, List.copyOf(contenders.keySet()), safe.get()));
+      Set<String> contenders = sweep.contenders().keySet();
+      Optional<String> safe = safe(contenders);
+      if (safe.isPresent() && contenders.stream().filter(Figures::isOfThePaper).count() > 1) {
+        figures.add(against(sweep, safe.get()));
       }
     }
     return figures;
@@ -197,44 +199,54 @@ final class Figures {
         .min(unfusedFirst);
   }
 
-  private Figure against(Sweep sweep, List<String> contenders, String safe) {
+  /**
+   * Bars of the contenders of a sweep against one of them. Those that the paper has not are left
+   * out: next to a single read its bars would lie on the ground, and {@link #rate} has all.
+   *
+   * @param safe what they are held against
+   */
+  Figure against(Sweep sweep, String safe) {
+    List<String> contenders =
+        sweep.contenders().keySet().stream().filter(Figures::isOfThePaper).toList();
     List<GroupedBars.Group> groups = new ArrayList<>();
-    for (double length : sweep.lengths()) {
-      List<Result> here =
-          sweep.results().stream().filter(result -> Sweep.length(result) == length).toList();
-      Optional<Result> base =
-          here.stream().filter(result -> result.key().who().equals(safe)).findFirst();
+    for (double x : sweep.xs()) {
       List<GroupedBars.Bar> bars = new ArrayList<>();
-      for (Result result : here) {
-        int place = contenders.indexOf(result.key().who());
-        if (place >= 0 && base.isPresent()) {
-          bars.add(bar(place, base.get(), result));
-        }
+      for (int place = 0; place < contenders.size(); place++) {
+        bar(sweep, x, place, contenders.get(place), safe).ifPresent(bars::add);
       }
-      groups.add(new GroupedBars.Group(Format.count(length), bars));
+      groups.add(new GroupedBars.Group(Format.count(x), bars));
     }
     return new Figure(
         sweep.title(),
         "The line is " + safe + ".",
-        GroupedBars.draw(sweep.title(), "length", "times as fast", groups, contenders.size(), 1),
+        GroupedBars.draw(
+            sweep.title(), sweep.axis(), "times as fast", groups, contenders.size(), 1),
         contenders.stream().map(who -> new Figure.Key(colours.of(who), who)).toList());
   }
 
-  private GroupedBars.Bar bar(int place, Result safe, Result result) {
-    Interval speed =
-        safe.key().equals(result.key())
-            ? new Interval(1, 1, 1)
-            : safe.ratioTo(result)
-                .orElseGet(() -> RatioInterval.ofRuns(result.samples(), safe.samples()));
-    String who = result.key().who();
-    String tip =
-        "%s at %s: %s, %s"
-            .formatted(
-                who,
-                Format.count(Sweep.length(result)),
-                Format.ratio(speed),
-                Format.time(result.seconds()));
-    return new GroupedBars.Bar(place, speed, tip, colours.of(who));
+  private static boolean isOfThePaper(String who) {
+    return who.startsWith("Culebra") && !who.equals(PaperSweeps.SINGLE_READ);
+  }
+
+  private Optional<GroupedBars.Bar> bar(Sweep sweep, double x, int place, String who, String safe) {
+    return sweep
+        .speed(x, who, safe)
+        .flatMap(
+            speed ->
+                sweep
+                    .find(x, who)
+                    .map(
+                        result ->
+                            new GroupedBars.Bar(
+                                place,
+                                speed,
+                                "%s at %s: %s, %s"
+                                    .formatted(
+                                        who,
+                                        Format.count(x),
+                                        Format.ratio(speed),
+                                        Format.time(result.seconds())),
+                                colours.of(who))));
   }
 
   /** Our best and torch's for each problem, below the roofs. */

@@ -1,6 +1,8 @@
 package dev.culebra.benchmarks.report;
 
 import dev.culebra.benchmarks.statistics.Interval;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Locale;
 
 /** Numbers and texts as people read them. */
@@ -9,10 +11,11 @@ final class Format {
 
   /** Three significant digits, without an exponent. */
   static String number(double value) {
-    double magnitude = Math.abs(value);
-    if (magnitude == 0) {
-      return "0";
+    if (value == 0 || !Double.isFinite(value)) {
+      return value == 0 ? "0" : String.valueOf(value);
     }
+    // 99.96 is 100, not 100.0
+    double magnitude = new BigDecimal(Math.abs(value)).round(new MathContext(3)).doubleValue();
     int digits = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3;
     return String.format(Locale.ROOT, "%." + digits + "f", value);
   }

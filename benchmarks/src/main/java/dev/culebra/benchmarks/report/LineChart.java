@@ -6,7 +6,8 @@ import java.util.Optional;
 
 /**
  * Lines over a logarithmic axis, with the whiskers of their points. y begins at 0, unless most
- * lines would lie on the ground below their roof: then it is logarithmic, too.
+ * lines would lie on the ground below the highest, or below their roof: then it is logarithmic,
+ * too.
  */
 final class LineChart {
   private static final double WIDTH = 360;
@@ -41,7 +42,7 @@ final class LineChart {
     double highest = points.stream().mapToDouble(Point::y).max().orElse(1);
     double top = Math.max(highest, roof.map(Level::y).orElse(0.0)) * 1.08;
     long flat = all.stream().filter(series -> isOnTheGround(series, top)).count();
-    boolean isFlat = roof.isPresent() && 2 * flat > all.size();
+    boolean isFlat = 2 * flat > all.size();
     double bottom = isFlat ? points.stream().mapToDouble(Point::low).min().orElse(1) * 0.8 : 0;
     Axis x = new Axis(least, Math.max(most, least * 2), LEFT + 6, WIDTH - 16, true);
     Axis y = new Axis(bottom, top, BOTTOM, 18, isFlat);

@@ -36,14 +36,18 @@ final class Page {
     text.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
         .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
         .append("<title>Culebra: benchmarks</title>\n<style>\n")
-        .append(style())
+        .append(resource("colours.css"))
+        .append(resource("page.css"))
+        .append(resource("figures.css"))
         .append("</style>\n</head>\n<body>\n<h1>Culebra: benchmarks</h1>\n");
     paragraph(
-        "Every figure stands beside one that was taken in the same run on the same machine. Medians; whiskers are their 95 % intervals. Point at a bar or a dot for its numbers.");
+        "Every figure stands beside one that was taken in the same run on the same machine."
+            + " Medians; whiskers are their 95 % intervals. Point at a bar or a dot for its"
+            + " numbers.");
   }
 
-  private static String style() {
-    try (InputStream in = Objects.requireNonNull(Page.class.getResourceAsStream("page.css"))) {
+  static String resource(String name) {
+    try (InputStream in = Objects.requireNonNull(Page.class.getResourceAsStream(name))) {
       return new String(in.readAllBytes(), UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
