@@ -173,16 +173,12 @@ public final class Suite {
             + (results.isContinued() ? ", going on with " + results.file() : "")
             + (scale == Scale.SMOKE ? ", tiny sizes: no figure counts" : ""));
     Watch watch = new Watch(session);
+    boolean broken = false;
     for (Section section : sections) {
       System.out.println("-- " + section.name());
       watch.look(section.name());
       allowance.begin(section);
-      section.measure(session);
-      if (allowance.cut().contains(section.name())) {
-        results.cut(allowance.cut());
-      } else {
-        results.finished(section.name());
-      }
+      broken |= !measure(section, session);
     }
     watch.look("the end");
     List<String> unfinished = results.unfinished();
@@ -202,7 +198,29 @@ public final class Suite {
     List<Result> wrong =
         results.failures().stream().filter(result -> isWrong(result.key())).toList();
     wrong.forEach(result -> System.err.println(result.key() + ": " + result.failure().orElse("")));
-    return wrong.isEmpty();
+    return wrong.isEmpty() && !broken;
+  }
+
+  /**
+   * Measures a section. What is wrong with one, such as kernels that are not there, is no reason to
+   * lose those behind it.
+   *
+   * @return whether it could be measured
+   */
+  static boolean measure(Section section, Session session) throws Exception {
+    try {
+      section.measure(session);
+    } catch (RuntimeException | LinkageError e) {
+      System.err.println(section.name() + " was not measured: " + Session.reason(e));
+      return false;
+    }
+    List<String> cut = session.allowance().cut();
+    if (cut.contains(section.name())) {
+      session.results().cut(cut);
+    } else {
+      session.results().finished(section.name());
+    }
+    return true;
   }
 
   /** Not every JDK has every collector, nor each way to keep what a start has made. */

@@ -2,13 +2,24 @@ package dev.culebra.benchmarks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.culebra.Device;
+import dev.culebra.benchmarks.results.ResultsFile;
+import dev.culebra.benchmarks.session.Allowance;
+import dev.culebra.benchmarks.session.Machine;
+import dev.culebra.benchmarks.session.Scale;
+import dev.culebra.benchmarks.session.Section;
+import dev.culebra.benchmarks.session.Session;
+import dev.culebra.bindings.DriverProbe;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SuiteTest {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -35,6 +46,46 @@ class SuiteTest {
     for (String section : out.toString(UTF_8).strip().split(",", -1)) {
       assertTrue(readme.contains("| `" + section + "` |"), section);
     }
+  }
+
+  /** What one section lacks does not cost those behind it, and leaves the file incomplete. */
+  @Test
+  void aSectionThatCannotBeMeasuredIsNotFinished(@TempDir Path folder) throws Exception {
+    Device device = Device.of(0);
+    ResultsFile results =
+        ResultsFile.open(
+            folder.resolve("bench.json"), "smoke", Machine.about(DriverProbe.run(), device));
+    results.asked(List.of("good", "bad"));
+    Session session = new Session(results, Scale.SMOKE, device, Allowance.unlimited());
+    assertFalse(
+        Suite.measure(
+            section(
+                "bad",
+                () -> {
+                  throw new IllegalStateException("no kernels here");
+                }),
+            session));
+    assertTrue(Suite.measure(section("good", () -> {}), session));
+    assertEquals(List.of("bad"), results.unfinished());
+  }
+
+  private static Section section(String name, Runnable work) {
+    return new Section() {
+      @Override
+      public String name() {
+        return name;
+      }
+
+      @Override
+      public double usualSeconds() {
+        return 1;
+      }
+
+      @Override
+      public void measure(Session session) {
+        work.run();
+      }
+    };
   }
 
   @Test

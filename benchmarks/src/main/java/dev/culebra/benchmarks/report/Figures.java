@@ -96,11 +96,13 @@ final class Figures {
                   interval.low(),
                   interval.high()));
     }
+    Colours ofKinds = new Colours();
     List<Figure> figures = new ArrayList<>();
     calls.forEach(
         (call, kinds) ->
             figures.add(
                 lines(
+                    ofKinds,
                     call,
                     "Of one operation of one thread.",
                     "threads",
@@ -110,7 +112,8 @@ final class Figures {
     return figures;
   }
 
-  private Figure lines(
+  private static Figure lines(
+      Colours colours,
       String title,
       String caption,
       String xLabel,
@@ -161,7 +164,7 @@ final class Figures {
         work.ceiling()
             .filter(found -> !results.isEmulated())
             .map(found -> new LineChart.Level(found.key().problem(), work.rate(found)));
-    return lines(sweep.title(), "", sweep.axis(), work.unit(), lines, roof);
+    return lines(colours, sweep.title(), "", sweep.axis(), work.unit(), lines, roof);
   }
 
   private static LineChart.Point point(Sweep sweep, Result result, Work work) {
