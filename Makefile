@@ -109,6 +109,8 @@ generate: ## Run jextract again over cuda.h into generated/ (needs jextract and 
 # The C side of the benchmarks: functions to call, loops to compare with, and a start without Java.
 BENCH_C      := benchmarks/src/main/c
 BENCH_NATIVE := $(addprefix build/bench/,libculebra-callees.so libculebra-loops.so libculebra-driver-loops.so cold-start)
+# For the scripts: another JDK to measure.
+export BENCH_JAVA_HOME
 BENCH_CC      = @mkdir -p $(@D); $(CC) -std=c11 -O2 -Wall -Wextra -Werror $< -o $@
 build/bench/libculebra-callees.so: $(BENCH_C)/callees.c; $(BENCH_CC) -fPIC -shared
 build/bench/libculebra-loops.so: $(BENCH_C)/loops.c; $(BENCH_CC) -fPIC -shared

@@ -82,6 +82,10 @@ public final class Compare {
 
   /** What makes the comparison worth less, beside noise. */
   private static void warn(Results before, Results after, PrintStream out) {
+    out.printf("old: %s%nnew: %s%n", about(before), about(after));
+    if (!before.scale().equals(after.scale())) {
+      out.printf("warning: the scale differs: %s, now %s%n", before.scale(), after.scale());
+    }
     for (List<String> path :
         List.of(
             List.of("machine", "cpu"),
@@ -109,6 +113,11 @@ public final class Compare {
     if (before.isEmulated() || after.isEmulated()) {
       out.println("times of kernels on the emulator say nothing: they are not compared");
     }
+  }
+
+  private static String about(Results results) {
+    return "%s, commit %s, %s"
+        .formatted(results.file(), results.about("commit"), results.about("date"));
   }
 
   private static void print(Comparison comparison, double tolerance, PrintStream out) {

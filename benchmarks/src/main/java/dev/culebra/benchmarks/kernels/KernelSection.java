@@ -54,7 +54,7 @@ public final class KernelSection implements Section {
    * @param python as of {@link #operations}
    */
   public static KernelSection paper(String python) {
-    return new KernelSection("paper", 60, PAPER, python);
+    return new KernelSection("paper", 45, PAPER, python);
   }
 
   @Override

@@ -190,9 +190,13 @@ class CompareTest {
   void otherMachinesAreWarnedOf() throws Exception {
     Path before = file("old.json", old);
     Path after = file("new.json", result(KERNEL, 100, 0.02, 2));
-    Files.writeString(after, Files.readString(after).replace("GPU <7>", "GPU 8"));
+    Files.writeString(
+        after,
+        Files.readString(after).replace("GPU <7>", "GPU 8").replace("\"short\"", "\"full\""));
     assertEquals(0, run(before.toString(), after.toString()));
     assertSaid("warning: device name differs: GPU <7>, now GPU 8");
+    assertSaid("warning: the scale differs: short, now full");
+    assertSaid("old: " + before + ", commit abc, 2026-01-02T03:04:05Z");
   }
 
   /** A gate that has compared nothing does not open. */
