@@ -47,7 +47,11 @@ public final class Json {
     } catch (AccessDeniedException e) {
       throw new IOException(file + " may not be read", e);
     } catch (JacksonException e) {
-      throw new IOException(file + " is not JSON: " + e.getOriginalMessage(), e);
+      // What follows in brackets is where the parser would show a piece of the file.
+      String problem =
+          String.valueOf(e.getOriginalMessage()).replaceFirst(" \\(start marker .*", "");
+      int line = e.getLocation() == null ? 0 : e.getLocation().getLineNr();
+      throw new IOException("%s is not JSON, line %d: %s".formatted(file, line, problem), e);
     }
   }
 
