@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowMask {
 
-  /** Everything counts. */
-  static final RowMask NONE = new RowMask(null, null, null);
+  /** Nothing is masked: everything counts. */
+  public static final RowMask NONE = new RowMask(null, null, null);
 
   private final @Nullable DeviceRange<ElementType.I32> lengths;
   private final @Nullable TensorView<?> elements;

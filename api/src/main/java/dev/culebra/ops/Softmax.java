@@ -218,11 +218,27 @@ public final class Softmax {
    *     and such a row does not fit
    */
   public String kernelName(ElementType<?> type, long rows, long rowLength) {
+    return kernelName(type, rows, rowLength, RowMask.NONE);
+  }
+
+  /**
+   * Which kernel runs with a mask; addends have kernels of their own.
+   *
+   * @param type the type of the elements
+   * @param rows how many rows there are
+   * @param rowLength how many elements each has
+   * @param mask a mask such as will be used
+   * @return its symbol; in pieces that of the first of two
+   * @throws IllegalArgumentException if the type is not a floating one, or the algorithm is FUSED
+   *     and such a row does not fit
+   */
+  public String kernelName(ElementType<?> type, long rows, long rowLength, RowMask mask) {
     AccumulatorType.requireFloating(type);
     MaskedSoftmax.Options masks = options;
     return masks == null
         ? ladderSymbol(type)
-        : masked.kernelName(type, Math.max(1, rows), Math.max(1, rowLength), masks.wanted(), false);
+        : masked.kernelName(
+            type, Math.max(1, rows), Math.max(1, rowLength), masks.wanted(), mask.hasAddends());
   }
 
   private String ladderSymbol(ElementType<?> type) {

@@ -293,6 +293,36 @@ class SoftmaxMaskTest extends DeviceTier {
   }
 
   @Test
+  @DisplayName("4.2: masks of the smallest finite number: data, so a row of them has equal shares")
+  void addendsOfTheSmallestFiniteNumber() {
+    for (ElementType<?> type : List.of(ElementType.F16, ElementType.BF16, F32)) {
+      double least = -Tensors.storage(type).maxValue();
+      double[] numbers = new double[2 * LENGTH];
+      Arrays.fill(numbers, 0, LENGTH, least);
+      Arrays.fill(numbers, LENGTH + 1, 2 * LENGTH, least); // all but the first
+      try (DeviceBuffer<?> addends = context.allocate(type, numbers.length, stream)) {
+        Tensors.write(addends, numbers);
+        addendsOfTheSmallest(type, addends);
+      }
+    }
+  }
+
+  private <E extends ElementType<E>> void addendsOfTheSmallest(
+      ElementType<E> type, DeviceBuffer<?> addends) {
+    try (DeviceBuffer<E> memory = context.allocate(type, 2 * LENGTH, stream)) {
+      memory.fill(2, stream);
+      TensorView<E> rows = TensorView.of(memory, 2, LENGTH);
+      Softmax.of(context)
+          .forward(rows, rows, RowMask.ofAddends(TensorView.of(addends, 2, LENGTH)), stream);
+      double[] actual = Tensors.read(memory);
+      for (int i = 0; i < LENGTH; i++) {
+        assertEquals(1.0 / LENGTH, actual[i], 0x1p-8 / LENGTH);
+        assertEquals(i == 0 ? 1 : 0, actual[LENGTH + i]);
+      }
+    }
+  }
+
+  @Test
   void whatDoesNotFitIsRefused() {
     try (DeviceBuffer<ElementType.U8> bytes = context.allocate(U8, ROWS * LENGTH, stream);
         DeviceBuffer<ElementType.I32> counts = context.allocate(I32, ROWS + 1, stream);

@@ -77,7 +77,7 @@ class SoftmaxTest extends DeviceTier {
     ElementType<?> type = ElementType.of(symbol);
     StorageType storage = Tensors.storage(type);
     Softmax softmax = Softmax.of(context, algorithm).withLog(log);
-    for (int length : new int[] {1, 2, 3, 7, 31, 32, 33, 255, 256, 257, 1000, 1024, 4099}) {
+    for (int length : new int[] {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 175, 176, 177, 255, 256, 257, 1000, 1017, 1023, 1024, 1025, 4099}) {
       double[] values = HardInput.NORMAL.rows(3, length, storage, length);
       judge(storage, values, length, 1, log, run(softmax, type, values, 3, length));
     }
@@ -261,6 +261,33 @@ class SoftmaxTest extends DeviceTier {
       double[] first = run(softmax, F32, values, 7, 3001);
       for (int i = 0; i < 3; i++) {
         assertArrayEquals(first, run(softmax, F32, values, 7, 3001));
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("4.5: on two streams at once, again and again, the bits stay the same")
+  void repeatsOnTwoStreamsAtOnce() {
+    Softmax softmax = Softmax.of(context);
+    try (var other = context.newStream()) {
+      // A team of lanes, a block, a cluster, and pieces.
+      for (int length : new int[] {100, 3000, 20_000, 300_000}) {
+        double[] values = HardInput.NORMAL.row(length, StorageType.F32, 9);
+        try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, length, stream);
+            DeviceBuffer<ElementType.F32> one = context.allocate(F32, length, stream);
+            DeviceBuffer<ElementType.F32> two = context.allocate(F32, length, other)) {
+          Tensors.write(in, values);
+          TensorView<ElementType.F32> from = TensorView.of(in, 1, length);
+          double[] wanted = run(softmax, F32, values, 1, length);
+          for (int i = 0; i < 20; i++) {
+            Tensors.poison(one, stream);
+            Tensors.poison(two, other);
+            softmax.forward(from, TensorView.of(one, 1, length), stream);
+            softmax.forward(from, TensorView.of(two, 1, length), other);
+            assertArrayEquals(wanted, Tensors.read(one));
+            assertArrayEquals(wanted, Tensors.read(two));
+          }
+        }
       }
     }
   }

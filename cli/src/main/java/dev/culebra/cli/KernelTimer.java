@@ -66,6 +66,20 @@ final class KernelTimer implements AutoCloseable {
     totalSeconds += span(enqueue);
   }
 
+  /** Enqueues work without waiting for it; {@link #collect} adds its time up. */
+  void enqueue(Runnable work) {
+    stream.record(start);
+    work.run();
+    stream.record(end);
+  }
+
+  /** Waits for the work that was enqueued, and adds its time up; {@return that time} */
+  double collect() {
+    double seconds = sinceStart();
+    totalSeconds += seconds;
+    return seconds;
+  }
+
   /**
    * Times a launch by repeating it, so repeating has to give the same again: output and input
    * apart. Call {@link #warmUp} with a small one first.
@@ -95,10 +109,12 @@ final class KernelTimer implements AutoCloseable {
     return new Repeated(best, BATCHES, launches);
   }
 
-  private double span(Runnable enqueue) {
-    stream.record(start);
-    enqueue.run();
-    stream.record(end);
+  private double span(Runnable work) {
+    enqueue(work);
+    return sinceStart();
+  }
+
+  private double sinceStart() {
     end.synchronize();
     return end.elapsedSince(start).toNanos() * SECONDS_PER_NANO;
   }

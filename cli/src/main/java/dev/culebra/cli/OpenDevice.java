@@ -26,6 +26,18 @@ record OpenDevice(Device device, Context context, Stream stream) implements Auto
     }
   }
 
+  /**
+   * How much of a tensor to have on the device at once: what is asked for, but no more than leaves
+   * room for what else the work takes.
+   *
+   * @param wantedBytes what is asked for
+   * @param share what a byte of it takes with all that is kept beside it
+   */
+  long pieceBytes(long wantedBytes, double share) {
+    double room = context.memoryInfo().freeBytes() / (2 * share);
+    return Math.clamp((long) room, 1, wantedBytes);
+  }
+
   @Override
   public void close() {
     try {

@@ -1,20 +1,20 @@
 package dev.culebra.cli;
 
-import dev.culebra.DeviceBuffer;
-import dev.culebra.DeviceView;
 import dev.culebra.ElementType;
-import dev.culebra.TensorView;
 import dev.culebra.io.TensorData;
 import dev.culebra.io.TensorFile;
+import dev.culebra.io.TensorFormatException;
 import dev.culebra.io.TensorLocation;
 import dev.culebra.io.TensorSpec;
 import dev.culebra.io.TensorWriter;
 import dev.culebra.ops.Softmax;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -28,7 +28,9 @@ import picocli.CommandLine.Spec;
     name = "softmax",
     description = {
       "Softmax along the last axis of a tensor of any rank; the result has its type and shape.",
-      "A row with NaN or +inf, or of nothing but -inf, becomes NaN."
+      "A row with NaN or +inf, or of nothing but -inf, becomes NaN.",
+      "Tensors and rows may be larger than the device's memory.",
+      "With --gradient: the way back, from the result of a softmax to the gradient of its input."
     })
 final class SoftmaxCommand implements Callable<Integer> {
   /** The algorithms, and the choice to leave the choice to Culebra. */
@@ -92,6 +94,23 @@ final class SoftmaxCommand implements Callable<Integer> {
       description = "Multiply the logits by S first. Default: 1.")
   private double scale = 1;
 
+  @Option(
+      names = "--zero-empty-rows",
+      description = "Rows without elements, all masked or -inf, become 0 (--log: -inf), not NaN.")
+  private boolean zeroEmptyRows;
+
+  @Mixin private final SoftmaxMasks masks = new SoftmaxMasks();
+
+  @Option(
+      names = "--gradient",
+      paramLabel = "FILE",
+      description = {
+        "Take IN as the result of a softmax (--log: of a log-softmax) with --scale, FILE as the"
+            + " gradient with respect to it, of the same type and shape, and write the gradient with"
+            + " respect to the input of that softmax. Masks are not needed: masked results are 0."
+      })
+  private @Nullable TensorLocation gradient;
+
   @Mixin private final DeviceOption device = new DeviceOption();
 
   @Option(names = "--json", description = "Print one JSON object instead of a line.")
@@ -104,94 +123,168 @@ final class SoftmaxCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     TensorArguments arguments = new TensorArguments(surroundings, spec.commandLine());
-    arguments.checkOutput(in, out, json);
-    if (!Double.isFinite(scale)) {
-      throw new ParameterException(
-          spec.commandLine(), "--scale " + scale + ": it must be a finite number");
+    TensorLocation dy = gradient;
+    List<TensorLocation> inputs = new ArrayList<>(masks.locations());
+    inputs.add(in);
+    if (dy != null) {
+      inputs.add(dy);
     }
+    inputs.forEach(input -> arguments.checkOutput(input, out, json));
+    if (inputs.stream().filter(TensorLocation::isStream).count() > 1) {
+      throw wrong("only one of the inputs can be - (standard input)");
+    }
+    checkOptions();
     try (TensorFile file = arguments.open(in)) {
       TensorData tensor = arguments.computable(file, in, true);
-      double maxScale = Softmax.maxScale(TensorArguments.elementType(tensor.spec().dtype()));
-      if (Math.abs(scale) > maxScale) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "--scale %s: for %s it may be at most %s"
-                .formatted(scale, tensor.spec().dtype(), maxScale));
-      }
+      checkScale(tensor.spec());
       TensorSpec result =
           new TensorSpec(
-              TensorArguments.outputName(out, tensor.spec(), "softmax"),
+              TensorArguments.outputName(out, tensor.spec(), dy == null ? "softmax" : "gradient"),
               tensor.spec().dtype(),
               tensor.spec().shape());
       arguments.checkResult(out, result, file.metadata());
-      RunReport report =
-          compute(arguments, file, tensor, result, TensorArguments.elementType(result.dtype()));
+      Job job = new Job(arguments, file, tensor, result);
+      ElementType<?> type = TensorArguments.elementType(result.dtype());
+      RunReport report = dy == null ? softmax(job, type) : gradient(job, dy, type);
       report.printWritten(surroundings, out, json);
     }
     return ExitStatus.OK;
   }
 
-  private <E extends ElementType<E>> RunReport compute(
-      TensorArguments arguments,
-      TensorFile file,
-      TensorData tensor,
-      TensorSpec result,
-      ElementType<E> type)
+  /** The input, and what comes of it. */
+  private record Job(
+      TensorArguments arguments, TensorFile file, TensorData tensor, TensorSpec result) {}
+
+  private void checkOptions() {
+    if (!Double.isFinite(scale)) {
+      throw wrong("--scale " + scale + ": it must be a finite number");
+    }
+    boolean ladder =
+        algorithm == Choice.NAIVE || algorithm == Choice.SAFE || algorithm == Choice.ONLINE;
+    if (ladder && (!masks.locations().isEmpty() || zeroEmptyRows)) {
+      throw wrong(
+          "--algorithm %s takes no masks and has no --zero-empty-rows; use auto, split or fused"
+              .formatted(algorithm));
+    }
+    if (gradient != null
+        && (!masks.locations().isEmpty() || zeroEmptyRows || algorithm != Choice.AUTO)) {
+      throw wrong(
+          "--gradient takes no masks, no --zero-empty-rows and no --algorithm: the result of the"
+              + " softmax says all that it needs");
+    }
+  }
+
+  private void checkScale(TensorSpec input) {
+    double maxScale = Softmax.maxScale(TensorArguments.elementType(input.dtype()));
+    if (Math.abs(scale) > maxScale) {
+      throw wrong(
+          "--scale %s: for %s it may be at most %s".formatted(scale, input.dtype(), maxScale));
+    }
+  }
+
+  private ParameterException wrong(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+
+  private <E extends ElementType<E>> RunReport softmax(Job job, ElementType<E> type)
       throws IOException {
     long startNanos = System.nanoTime();
-    RowChunks chunks = RowChunks.ofElements(result, surroundings.chunkBytes());
-    long chunkElements = chunks.rowsPerChunk() * chunks.rowLength();
-    try (OpenDevice open = OpenDevice.open(surroundings, device);
-        Arena arena = Arena.ofConfined();
-        DeviceBuffer<E> buffer = open.context().allocate(type, chunkElements, open.stream());
-        KernelTimer timer = new KernelTimer(open.context(), open.stream());
-        Progress progress = new Progress(surroundings, result.byteSize())) {
-      Softmax softmax =
-          Softmax.of(open.context(), algorithm.algorithm()).withLog(log).withScale(scale);
-      String kernel = kernel(softmax, type, chunks);
-      try (DeviceBuffer<E> scratch = open.context().allocate(type, 1, open.stream())) {
-        scratch.zero(open.stream());
-        TensorView<E> row = TensorView.of(scratch, 1);
-        timer.warmUp(() -> softmax.forward(row, row, open.stream()));
-      }
-      MemorySegment host = arena.allocate(chunkElements * type.byteSize());
-      // Not begun before the device has shown that it works: a driver that aborts deletes nothing.
-      try (TensorWriter writer = arguments.create(out, result, file.metadata())) {
-        for (RowChunks.Chunk chunk : chunks) {
-          long elements = chunk.count() * chunks.rowLength();
-          long bytes = elements * type.byteSize();
-          MemorySegment source =
-              tensor.bytes().asSlice(chunk.first() * chunks.rowLength() * type.byteSize(), bytes);
-          DeviceView<E> part = buffer.view(0, elements);
-          file.read(() -> part.copyFrom(source));
-          // In place: an element is read for the last time before it is written.
-          TensorView<E> rows = TensorView.of(part, chunk.count(), chunks.rowLength());
-          timer.time(() -> softmax.forward(rows, rows, open.stream()));
-          part.copyTo(host.asSlice(0, bytes));
-          writer.append(result.name(), host.asSlice(0, bytes));
-          progress.advance(bytes);
-        }
-        writer.commit();
-      }
+    try (SoftmaxMasks.Opened opened = masks.open(job.arguments, job.tensor.spec());
+        OpenDevice open = OpenDevice.open(surroundings, device)) {
+      TensorSoftmax<E> softmax =
+          new TensorSoftmax<>(
+              surroundings,
+              open,
+              job.file,
+              job.tensor,
+              opened,
+              type,
+              new TensorSoftmax.Options(algorithm.algorithm(), log, scale, zeroEmptyRows));
+      String kernel = kernelName(softmax);
+      softmax.warmUp();
+      write(job, softmax::run);
       return new RunReport(
           log ? "log-softmax" : "softmax",
           open.device(),
           kernel,
-          tensor.spec(),
-          2 * result.byteSize(),
-          timer.seconds(),
+          job.tensor.spec(),
+          softmax.accesses() * job.result.byteSize(),
+          softmax.kernelSeconds(),
           (System.nanoTime() - startNanos) * 1e-9);
     }
   }
 
+  private <E extends ElementType<E>> RunReport gradient(
+      Job job, TensorLocation dy, ElementType<E> type) throws IOException {
+    long startNanos = System.nanoTime();
+    try (TensorFile dyFile = job.arguments.open(dy)) {
+      TensorData dyTensor = dyFile.tensor(dy.tensor());
+      requireLike(dy, dyTensor.spec(), job.tensor.spec());
+      return gradient(job, new TensorSoftmaxGradient.Source(dyFile, dyTensor), type, startNanos);
+    }
+  }
+
+  private <E extends ElementType<E>> RunReport gradient(
+      Job job, TensorSoftmaxGradient.Source dy, ElementType<E> type, long startNanos)
+      throws IOException {
+    try (OpenDevice open = OpenDevice.open(surroundings, device)) {
+      TensorSoftmaxGradient<E> run =
+          new TensorSoftmaxGradient<>(
+              surroundings,
+              open,
+              new TensorSoftmaxGradient.Source(job.file, job.tensor),
+              dy,
+              type,
+              log,
+              scale);
+      String kernel = run.kernelName();
+      run.warmUp();
+      write(job, run::run);
+      return new RunReport(
+          log ? "gradient of log-softmax" : "gradient of softmax",
+          open.device(),
+          kernel,
+          job.tensor.spec(),
+          3 * job.result.byteSize(),
+          run.kernelSeconds(),
+          (System.nanoTime() - startNanos) * 1e-9);
+    }
+  }
+
+  private static void requireLike(TensorLocation dy, TensorSpec is, TensorSpec y)
+      throws TensorFormatException {
+    if (is.dtype() != y.dtype() || !Arrays.equals(is.shape(), y.shape())) {
+      throw TensorArguments.refuse(
+          dy,
+          is,
+          "it is %s %s; a gradient has type and shape of the result, %s %s"
+              .formatted(
+                  is.dtype(),
+                  Quantities.shape(is.shape()),
+                  y.dtype(),
+                  Quantities.shape(y.shape())));
+    }
+  }
+
+  /** Gives the result piece by piece. */
+  private interface Producing {
+    void run(TensorReduction.ResultSink sink) throws IOException;
+  }
+
+  /** Not begun before the device has shown that it works: a driver that aborts deletes nothing. */
+  private void write(Job job, Producing producing) throws IOException {
+    try (TensorWriter writer = job.arguments.create(out, job.result, job.file.metadata())) {
+      producing.run(bytes -> writer.append(job.result.name(), bytes));
+      writer.commit();
+    }
+  }
+
   /** Found before the first row is read: whether rows fit on chip depends on the device. */
-  private String kernel(Softmax softmax, ElementType<?> type, RowChunks chunks) {
+  private String kernelName(TensorSoftmax<?> softmax) throws IOException {
     try {
-      return softmax.kernelName(
-          type, Math.min(chunks.rows(), chunks.rowsPerChunk()), chunks.rowLength());
+      return softmax.kernelName();
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(
-          spec.commandLine(), "--algorithm %s: %s".formatted(algorithm, e.getMessage()));
+      throw wrong("--algorithm %s: %s".formatted(algorithm, e.getMessage()));
     }
   }
 }

@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culebra.io.DType;
+import dev.culebra.testkit.HardInput;
+import dev.culebra.testkit.Judgement;
+import dev.culebra.testkit.SoftmaxReference;
+import dev.culebra.testkit.StorageType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -66,6 +70,22 @@ class LauncherIT {
     Path out = Files.write(folder.resolve("out.npy"), process.getInputStream().readAllBytes());
     assertEquals(0, process.waitFor(), () -> text(folder.resolve("err")));
     assertEquals(List.of(0.5, 0.5), boxed(TensorFiles.read(out).values()));
+  }
+
+  @Test
+  void aRowMayBeLargerThanTheDevice() throws Exception {
+    int length = 1 << 20;
+    double[] logits = HardInput.NORMAL.rows(2, length, StorageType.F32, 1);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, logits, 2, length);
+    Path out = folder.resolve("out.npy");
+    String[] command = {LAUNCHER.toString(), "softmax", in.toString(), "-o", out.toString()};
+    Result result = run(Map.of("CULEBRA_EMU_MEMORY", "2097152"), command);
+    assertEquals(0, result.status(), result::err);
+    Judgement.assertClose(
+        SoftmaxReference.rows(logits, length, 1, false),
+        TensorFiles.read(out).values(),
+        4e-6,
+        0x1p-126);
   }
 
   @Test
