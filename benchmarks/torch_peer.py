@@ -89,6 +89,7 @@ class MaskedSoftmax:
 
     def __init__(self, torch, request):
         self.torch = torch
+        self.additive = request["mask"] == "addends"
         rows, length = request["rows"], request["length"]
         row = torch.arange(rows, device="cuda", dtype=torch.int64)[:, None]
         place = torch.arange(length, device="cuda", dtype=torch.int64)
@@ -101,10 +102,13 @@ class MaskedSoftmax:
                 part.copy_(((some * length + place) * self.SCATTER >> 20 & 3) == 0)
 
     def output(self, x):
+        if self.additive:
+            self.addends = self.torch.zeros_like(x).masked_fill_(self.masked, -math.inf)
         return self.torch.empty_like(x)
 
     def run(self, x, out):
-        self.torch.softmax(x.masked_fill(self.masked, -math.inf), -1, out=out)
+        logits = x + self.addends if self.additive else x.masked_fill(self.masked, -math.inf)
+        self.torch.softmax(logits, -1, out=out)
 
     def error(self, x, out, rows):
         got = out[rows]

@@ -7,12 +7,11 @@
 // As softmax_fused and softmax_split, with the sums on chip instead of the elements, in the
 // accumulator's type (summed_row.cuh). So 16-bit rows take twice as much room:
 //
-//   variant     team                               keeps the sums in        longest row
-//   lanes4      1, 2, 4 .. 32 lanes of a warp      registers                512 (f64: 256)
-//   registers4  32 .. 1024 threads of a block      registers                16,384 (f64: 4096)
-//   shared      32 .. 512 threads of a block       shared memory            what fits: 56,000 on
-//   sm_90 (f64: half) cluster     2 .. 16 blocks of up to 512        shared memory (sm_90)    16
-//   times that
+//   variant     team                            keeps the sums in   longest row
+//   lanes4      1, 2, 4 .. 32 lanes of a warp   registers           512 (f64: 256)
+//   registers4  32 .. 1024 threads of a block   registers           16,384 (f64: 4096)
+//   shared      32 .. 512 threads of a block    shared memory       what fits: 56,000 on sm_90
+//   cluster     2 .. 16 blocks of up to 512     shared memory       16 times that (sm_90)
 //
 // Symbols: culebra_softmax_additive_<variant>_<type> for f32, f16, bf16 (arithmetic in fp32) and
 // f64, all taking MaskedSoftmaxParams and SoftmaxAddends; states and finish, in pieces, take

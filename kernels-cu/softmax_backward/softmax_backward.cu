@@ -5,12 +5,12 @@
 // A team of threads keeps both rows on chip (resident_row.cuh) and meets once, to add up its sums
 // (team.cuh). As in softmax_fused, with half as much room for each row:
 //
-//   variant     team                               keeps the rows in        longest row, packs
-//   lanes1      1, 2, 4 .. 32 lanes of a warp      registers                32
-//   lanes2      1, 2, 4 .. 32 lanes of a warp      registers                64
-//   registers2  32 .. 1024 threads of a block      registers                2048 (f64: 1024)
-//   shared      32 .. 512 threads of a block       shared memory            what fits: 7,000 on
-//   sm_90 cluster     2 .. 16 blocks of up to 512        shared memory (sm_90)    16 times that
+//   variant     team                            keeps the rows in   longest row, packs
+//   lanes1      1, 2, 4 .. 32 lanes of a warp   registers           32
+//   lanes2      1, 2, 4 .. 32 lanes of a warp   registers           64
+//   registers2  32 .. 1024 threads of a block   registers           2048 (f64: 1024)
+//   shared      32 .. 512 threads of a block    shared memory       what fits: 7,000 on sm_90
+//   cluster     2 .. 16 blocks of up to 512     shared memory       16 times that (sm_90)
 //
 // A pack is 16 bytes. Of the lanes variants blockDim.x is the team and blockDim.y the rows of a
 // block. shared and cluster take dynamic shared memory: 32 bytes times the block's threads times

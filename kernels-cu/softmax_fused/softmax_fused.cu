@@ -5,12 +5,12 @@
 // A team of threads keeps its row on chip (resident_row.cuh) and meets once, to combine its states
 // (team.cuh). What changes with the length of the row is where it is kept and who the team is:
 //
-//   variant     team                               keeps the row in         longest row, packs
-//   lanes1      1, 2, 4 .. 32 lanes of a warp      registers                32
-//   lanes4      1, 2, 4 .. 32 lanes of a warp      registers                128
-//   registers4  32 .. 1024 threads of a block      registers                4096
-//   shared      32 .. 512 threads of a block       shared memory            what fits: 14,000 on
-//   sm_90 cluster     2 .. 16 blocks of up to 512        shared memory (sm_90)    16 times that
+//   variant     team                            keeps the row in   longest row, packs
+//   lanes1      1, 2, 4 .. 32 lanes of a warp   registers          32
+//   lanes4      1, 2, 4 .. 32 lanes of a warp   registers          128
+//   registers4  32 .. 1024 threads of a block   registers          4096
+//   shared      32 .. 512 threads of a block    shared memory      what fits: 14,000 on sm_90
+//   cluster     2 .. 16 blocks of up to 512     shared memory      16 times that (sm_90)
 //
 // A pack is 16 bytes. Of the lanes variants blockDim.x is the team and blockDim.y the rows of a
 // block. The last two take dynamic shared memory: 16 bytes times the block's threads times the

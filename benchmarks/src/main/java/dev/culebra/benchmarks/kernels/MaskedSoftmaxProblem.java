@@ -10,6 +10,7 @@ import dev.culebra.benchmarks.kernels.Problem.Verdict;
 import dev.culebra.ops.RowMask;
 import dev.culebra.ops.Softmax;
 import dev.culebra.testkit.SoftmaxReference;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +33,9 @@ final class MaskedSoftmaxProblem {
     /** A length for each row, from 1 to all of it: what is behind is not read. */
     LENGTHS("ragged softmax"),
     /** A byte for each element, of which every fourth or so is 0. */
-    BYTES("masked softmax");
+    BYTES("masked softmax"),
+    /** A number of the tensor's type for each element, 0, or -inf where BYTES has 0. */
+    ADDENDS("additively masked softmax");
 
     final String operation;
 
@@ -51,6 +54,9 @@ final class MaskedSoftmaxProblem {
       long rows = tensor.shape().getFirst();
       if (this == BYTES) {
         return 2 * tensor.bytes() + tensor.elements();
+      }
+      if (this == ADDENDS) {
+        return 3 * tensor.bytes();
       }
       long counting = 0;
       for (long row = 0; row < rows; row++) {
@@ -79,7 +85,7 @@ final class MaskedSoftmaxProblem {
         List.of(
             new Implementation(
                 "Culebra auto",
-                context -> Softmax.of(context).kernelName(type, rows, length),
+                context -> kernelName(context, type, rows, length, mask),
                 context -> new Masked<>(context, type, tensor, mask))),
         reader -> judge(reader, tensor, Math.toIntExact(length), mask),
         SoftmaxProblem.allowed(tensor.storage()),
@@ -96,6 +102,19 @@ final class MaskedSoftmaxProblem {
             mask.name().toLowerCase(Locale.ROOT),
             "checked_rows",
             RowCheck.sampled(rows, length)));
+  }
+
+  private static String kernelName(
+      Context context, ElementType<?> type, long rows, long length, Mask mask) {
+    Softmax softmax = Softmax.of(context);
+    if (mask != Mask.ADDENDS) {
+      return softmax.kernelName(type, rows, length);
+    }
+    // Which kernel runs depends on there being addends, not on what they are.
+    try (Stream stream = context.newStream();
+        DeviceBuffer<?> one = context.allocate(type, 1, stream)) {
+      return softmax.kernelName(type, rows, length, RowMask.ofAddends(TensorView.of(one, 1)));
+    }
   }
 
   private static Verdict judge(Reader reader, TensorSpec tensor, int length, Mask mask) {
@@ -130,24 +149,42 @@ final class MaskedSoftmaxProblem {
       long rows = tensor.shape().getFirst();
       long length = tensor.shape().getLast();
       try (Stream stream = context.newStream()) {
-        if (kind == Mask.LENGTHS) {
-          var lengths = context.allocate(ElementType.I32, rows, stream);
-          int[] each = new int[Math.toIntExact(rows)];
-          Arrays.setAll(each, row -> rowLength(row, length));
-          lengths.copyFrom(each);
-          memory = lengths;
-          mask = RowMask.ofLengths(lengths);
-        } else {
-          var bytes = context.allocate(ElementType.U8, rows * length, stream);
-          byte[] row = new byte[Math.toIntExact(length)];
-          for (long r = 0; r < rows; r++) {
-            for (int i = 0; i < row.length; i++) {
-              row[i] = (byte) (kind.counts(r, length, i) ? 1 : 0);
-            }
-            bytes.view(r * length, (r + 1) * length).copyFrom(row);
+        switch (kind) {
+          case LENGTHS -> {
+            var lengths = context.allocate(ElementType.I32, rows, stream);
+            int[] each = new int[Math.toIntExact(rows)];
+            Arrays.setAll(each, row -> rowLength(row, length));
+            lengths.copyFrom(each);
+            memory = lengths;
+            mask = RowMask.ofLengths(lengths);
           }
-          memory = bytes;
-          mask = RowMask.ofElements(TensorView.of(bytes, rows, length));
+          case BYTES -> {
+            var bytes = context.allocate(ElementType.U8, rows * length, stream);
+            byte[] row = new byte[Math.toIntExact(length)];
+            for (long r = 0; r < rows; r++) {
+              for (int i = 0; i < row.length; i++) {
+                row[i] = (byte) (kind.counts(r, length, i) ? 1 : 0);
+              }
+              bytes.view(r * length, (r + 1) * length).copyFrom(row);
+            }
+            memory = bytes;
+            mask = RowMask.ofElements(TensorView.of(bytes, rows, length));
+          }
+          case ADDENDS -> {
+            var addends = context.allocate(type, rows * length, stream);
+            double[] row = new double[Math.toIntExact(length)];
+            for (long r = 0; r < rows; r++) {
+              for (int i = 0; i < row.length; i++) {
+                row[i] = kind.counts(r, length, i) ? 0 : Double.NEGATIVE_INFINITY;
+              }
+              addends
+                  .view(r * length, (r + 1) * length)
+                  .copyFrom(MemorySegment.ofArray(tensor.storage().encode(row)));
+            }
+            memory = addends;
+            mask = RowMask.ofAddends(TensorView.of(addends, rows, length));
+          }
+          default -> throw new AssertionError(kind);
         }
       }
     }

@@ -68,7 +68,9 @@ class KernelSectionTest {
             new Result.Key(KernelSection.NAME, "softmax backward bf16 37 x 1000", "Culebra"),
             new Result.Key(KernelSection.NAME, "log-softmax backward f32 37 x 1000", "Culebra"),
             new Result.Key(KernelSection.NAME, "ragged softmax f32 37 x 1000", "Culebra auto"),
-            new Result.Key(KernelSection.NAME, "masked softmax bf16 64 x 128", "Culebra auto"))) {
+            new Result.Key(KernelSection.NAME, "masked softmax bf16 64 x 128", "Culebra auto"),
+            new Result.Key(
+                KernelSection.NAME, "additively masked softmax bf16 64 x 128", "Culebra auto"))) {
       assertTrue(read.find(key).isPresent(), key.toString());
     }
   }
