@@ -1,5 +1,5 @@
-// Packs of 16 bytes, in which rows are read (resident_row.cuh) and written. An aligned row moves 16
-// bytes an access, any other one element an access.
+// Packs of 16 bytes, in which rows are read (resident_row.cuh) and written. Of an aligned row each
+// moves by one access, of any other in the largest pieces that its address allows.
 #pragma once
 
 #include <type_traits>
@@ -15,12 +15,6 @@ inline constexpr int kPackBytes = 16;
 
 template <class T>
 inline constexpr int kPackSize = kPackBytes / static_cast<int>(sizeof(T));
-
-// Consecutive elements of a row, already in the accumulator's type.
-template <class T>
-struct Pack {
-  Accumulator<T> values[kPackSize<T>];
-};
 
 // The larger of two packs in each place; NaN where one of the two is NaN.
 template <class T>
@@ -50,33 +44,115 @@ __device__ __forceinline__ bool is_pack_aligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kPackBytes == 0;
 }
 
+// The elements of a pack, one after the other: unlike an array of them walked by a loop that is not
+// unrolled. For the end of a row, which is not worth registers.
 template <class T>
-class RowWriter {
+class PackQueue {
  public:
-  __device__ __forceinline__ RowWriter(T* row, int64_t length)
-      : row_(row), length_(length), aligned_(is_pack_aligned(row)) {}
+  PackQueue() = default;
+  __device__ __forceinline__ explicit PackQueue(const uint4& pack) : pack_(pack) {}
 
-  // Stores the pack at first, first + 1, ...; places beyond the row's end are left out.
-  __device__ __forceinline__ void store(int64_t first, const Pack<T>& pack) const {
-    if (aligned_ && first + kPackSize<T> <= length_) {
-      T elements[kPackSize<T>];
-#pragma unroll
-      for (int i = 0; i < kPackSize<T>; ++i) elements[i] = from_accumulator<T>(pack.values[i]);
-      uint4 bits;
-      memcpy(&bits, elements, kPackBytes);
-      ptx::st_global_v4_u32(row_ + first, bits);
-    } else {
-#pragma unroll
-      for (int i = 0; i < kPackSize<T>; ++i) {
-        if (first + i < length_) row_[first + i] = from_accumulator<T>(pack.values[i]);
-      }
-    }
+  __device__ __forceinline__ const uint4& pack() const { return pack_; }
+
+  // Takes the first element out; the others move down.
+  __device__ __forceinline__ T pop_front() {
+    T front;
+    memcpy(&front, &pack_, sizeof(T));
+    move_down(uint4{});
+    return front;
+  }
+
+  // Puts an element behind the last; the others move down, and the first is gone.
+  __device__ __forceinline__ void push_back(T x) {
+    uint4 next{};
+    memcpy(&next, &x, sizeof(T));
+    move_down(next);
   }
 
  private:
-  T* row_;
-  int64_t length_;
-  bool aligned_;
+  __device__ __forceinline__ void move_down(const uint4& next) {
+    if constexpr (sizeof(T) == 8) {
+      pack_ = {pack_.z, pack_.w, next.x, next.y};
+    } else if constexpr (sizeof(T) == 4) {
+      pack_ = {pack_.y, pack_.z, pack_.w, next.x};
+    } else {
+      pack_ = {pack_.x >> 16 | pack_.y << 16, pack_.y >> 16 | pack_.z << 16,
+               pack_.z >> 16 | pack_.w << 16, pack_.w >> 16 | next.x << 16};
+    }
+  }
+
+  uint4 pack_{};
 };
+
+// A pack of an aligned row.
+struct AlignedPack {
+  static __device__ __forceinline__ void store(void* address, const uint4& pack) {
+    ptx::st_global_v4_u32(address, pack);
+  }
+};
+
+// A pack in pieces of one type. A load is in two steps, so that other loads can be on their way
+// before the first has come.
+template <class Piece>
+struct EvenPieces {
+  using MayAlias __attribute__((may_alias)) = Piece;
+  static constexpr int kPieces = kPackBytes / static_cast<int>(sizeof(Piece));
+
+  static __device__ __forceinline__ void start_load(uint4& pack, const void* address) {
+    Piece pieces[kPieces];
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) pieces[i] = static_cast<const MayAlias*>(address)[i];
+    memcpy(&pack, pieces, kPackBytes);
+  }
+  static __device__ __forceinline__ void finish_load(uint4&, const void*) {}
+
+  static __device__ __forceinline__ void store(void* address, const uint4& pack) {
+    Piece pieces[kPieces];
+    memcpy(pieces, &pack, kPackBytes);
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) static_cast<MayAlias*>(address)[i] = pieces[i];
+  }
+};
+
+// A pack that begins in the middle of a word: a half, three words, a half.
+struct OddPieces {
+  using Half __attribute__((may_alias)) = uint16_t;
+  using Word __attribute__((may_alias)) = uint32_t;
+
+  static __device__ __forceinline__ void start_load(uint4& pack, const void* address) {
+    const auto* const words = reinterpret_cast<const Word*>(static_cast<const Half*>(address) + 1);
+    pack = {words[0], words[1], words[2], 0};
+  }
+  static __device__ __forceinline__ void finish_load(uint4& pack, const void* address) {
+    const auto* const halves = static_cast<const Half*>(address);
+    pack = {halves[0] | pack.x << 16, pack.x >> 16 | pack.y << 16, pack.y >> 16 | pack.z << 16,
+            pack.z >> 16 | uint32_t{halves[7]} << 16};
+  }
+
+  static __device__ __forceinline__ void store(void* address, const uint4& pack) {
+    auto* const halves = static_cast<Half*>(address);
+    auto* const words = reinterpret_cast<Word*>(halves + 1);
+    halves[0] = static_cast<uint16_t>(pack.x);
+    words[0] = pack.x >> 16 | pack.y << 16;
+    words[1] = pack.y >> 16 | pack.z << 16;
+    words[2] = pack.z >> 16 | pack.w << 16;
+    halves[7] = static_cast<uint16_t>(pack.w >> 16);
+  }
+};
+
+// Calls visit(pieces) with the pieces in which the packs of a row are accessed that is not aligned;
+// only their type matters.
+template <class T, class Visit>
+__device__ __forceinline__ void visit_pieces(const T* row, Visit visit) {
+  if constexpr (sizeof(T) == 8) {
+    visit(EvenPieces<uint64_t>());
+  } else if constexpr (sizeof(T) == 4) {
+    visit(EvenPieces<uint32_t>());
+  } else if (reinterpret_cast<uintptr_t>(row) % sizeof(uint32_t) == 0) {
+    visit(EvenPieces<uint32_t>());
+  } else {
+    visit(OddPieces());
+  }
+}
 
 }  // namespace culebra
