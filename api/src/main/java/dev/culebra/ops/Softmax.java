@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * entry of -inf beside finite ones becomes 0 (log: -inf).
  *
  * <p>Elements can be masked, see {@link RowMask}: their results are 0 (log: -inf), and they are not
- * even looked at where they lie beyond a row's length.
+ * even looked at where they lie beyond a row's length. Rows beyond a device's memory, or spread
+ * over devices, are for {@link SoftmaxStates}.
  *
  * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are.
  * It needs no closing: what it loads belongs to the context.

@@ -77,7 +77,11 @@ class SoftmaxTest extends DeviceTier {
     ElementType<?> type = ElementType.of(symbol);
     StorageType storage = Tensors.storage(type);
     Softmax softmax = Softmax.of(context, algorithm).withLog(log);
-    for (int length : new int[] {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 175, 176, 177, 255, 256, 257, 1000, 1017, 1023, 1024, 1025, 4099}) {
+    for (int length :
+        new int[] {
+          1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 175, 176, 177, 255, 256,
+          257, 1000, 1017, 1023, 1024, 1025, 4099
+        }) {
       double[] values = HardInput.NORMAL.rows(3, length, storage, length);
       judge(storage, values, length, 1, log, run(softmax, type, values, 3, length));
     }
