@@ -6,9 +6,10 @@
 // not depend on the order in which threads append, nor on how far each has come when they meet.
 #pragma once
 
+#include "culebra/block_sort.cuh"
+#include "culebra/key.cuh"
 #include "culebra/platform.cuh"
 #include "culebra/warp.cuh"
-#include "key.cuh"
 
 namespace culebra {
 
@@ -107,7 +108,7 @@ class Candidates {
       rank(count);
     } else {
       kept_ = select(count, k_);
-      sort(kept_);
+      block_sort_descending(keys_, kept_);
     }
   }
 
@@ -261,32 +262,6 @@ class Candidates {
     // Waits for all that was kept.
     __syncthreads();
     raise_threshold(floor - 1);
-  }
-
-  // A bitonic sort, descending, of the power of two that `count` needs.
-  __device__ __forceinline__ void sort(uint32_t count) {
-    uint32_t size = 1;
-    while (size < count) size *= 2;
-    for (uint32_t i = count + threadIdx.x; i < size; i += blockDim.x) keys_[i] = 0;
-    for (uint32_t run = 2; run <= size; run *= 2) {
-      for (uint32_t distance = run / 2; distance > 0; distance /= 2) {
-        // Waits for the step before.
-        __syncthreads();
-        for (uint32_t pair = threadIdx.x; pair < size / 2; pair += blockDim.x) {
-          const uint32_t low = 2 * pair - (pair & (distance - 1));
-          const uint32_t high = low + distance;
-          const Key a = keys_[low];
-          const Key b = keys_[high];
-          const bool descending = (low & run) == 0;
-          if (descending ? a < b : a > b) {
-            keys_[low] = b;
-            keys_[high] = a;
-          }
-        }
-      }
-    }
-    // Waits for the last step.
-    __syncthreads();
   }
 
   Storage& storage_;

@@ -30,6 +30,8 @@
 #include "culebra/platform.cuh"
 
 #include "culebra/block.cuh"
+#include "culebra/chunk.cuh"
+#include "culebra/key.cuh"
 #include "culebra/math.cuh"
 #include "culebra/online.cuh"
 #include "culebra/params.h"
@@ -37,8 +39,6 @@
 #include "culebra/types.cuh"
 
 #include "candidates.cuh"
-#include "chunk.cuh"
-#include "key.cuh"
 
 namespace culebra {
 namespace {

@@ -31,7 +31,7 @@ thorough topk_no_barrier_behind_the_sorted_keys topk topk/candidates.cuh \
   '/Waits for the sorted keys and the count/,+1 s/__syncthreads\(\);//' "$early"
 thorough topk_one_key_too_many topk topk/candidates.cuh \
   's/if \(place >= kCapacity\) break;/if (place > kCapacity) break;/' 'invalid (index|shared write)|race between this|FAILED: '
-thorough topk_load_one_beyond_the_row topk topk/chunk.cuh \
+thorough topk_load_one_beyond_the_row topk include/culebra/chunk.cuh \
   's/if \(at < piece\.length\)/if (at <= piece.length)/' 'invalid global read|FAILED: '
 mutant selftest_no_barrier_in_reverse selftest selftest/selftest.cu \
   '/selftest_reverse_f32\(/,/^}/ s/__syncthreads\(\);//' "$early"
