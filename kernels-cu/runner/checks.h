@@ -111,6 +111,7 @@ void check_softmax_additive(Bench& bench);
 void check_softmax_backward(Bench& bench);
 void check_reduce(Bench& bench);
 void check_topk(Bench& bench);
+void check_sampling(Bench& bench);
 void check_selftest(Bench& bench);
 void check_ptx(Bench& bench);
 void check_intrinsics(Bench& bench);

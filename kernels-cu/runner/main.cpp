@@ -34,7 +34,8 @@ const std::vector<Family>& families() {
       {"softmax_split", runner::check_softmax_split, true},
       {"softmax_additive", runner::check_softmax_additive, true},
       {"softmax_backward", runner::check_softmax_backward, true},
-      {"topk", runner::check_topk, true}};
+      {"topk", runner::check_topk, true},
+      {"sampling", runner::check_sampling, true}};
   return all;
 }
 

@@ -192,3 +192,31 @@ struct TopKMergeParams {
 };
 CULEBRA_STRUCT(TopKMergeParams, out, indices, keys, states, in, rows, in_row_stride, out_row_stride,
                indices_row_stride, scale, pieces, k, content, index_bytes)
+
+// One token a row of logits, drawn from softmax(logits / temperature) as filters leave it. A row's
+// parameter is the array's, where there is one.
+struct SamplingParams {
+  void* tokens;          // rows i32 or i64, side by side
+  float* probabilities;  // null, or that of each token
+  const void* in;
+  int64_t rows;
+  int64_t row_length;  // 1 to 2^31 - 1
+  int64_t in_row_stride;
+  const float* temperatures;  // null, or rows of them; so the others
+  const int32_t* top_ks;
+  const float* top_ps;
+  const float* min_ps;
+  const int64_t* seeds;  // where there are some, a row's number has no part in its draw
+  const int64_t* offsets;
+  double temperature;   // 0: the largest logit
+  double top_p;         // 1 or more: all
+  double min_p;         // 0 or less: all; 1 or more: those equal to the largest
+  int64_t seed;         // all 64 bits count
+  int64_t offset;       // likewise
+  int64_t first_row;    // the number that the first row has in its draw
+  int32_t top_k;        // 0 or less: all
+  int32_t token_bytes;  // 4 or 8
+};
+CULEBRA_STRUCT(SamplingParams, tokens, probabilities, in, rows, row_length, in_row_stride,
+               temperatures, top_ks, top_ps, min_ps, seeds, offsets, temperature, top_p, min_p,
+               seed, offset, first_row, top_k, token_bytes)

@@ -8,6 +8,11 @@
 // in which all threads of the team, and of its warps, take part equally often: lanes of one warp
 // may stand at rows beyond the last one, which they must neither read nor write (r < rows).
 //
+// A team of whole blocks has blocks() of them, of which the calling thread's is block().
+// at(pointer, block) is where another block of the team has the same shared variable, and sync()
+// waits for all threads of the team: what they wrote before is visible behind. The last access to
+// another block's memory needs a sync() behind it, for that block may end.
+//
 // reduce(value, neutral, op) gives every thread of the team the same bits: it combines in an order
 // that the team's size alone decides. op.across(value, lanes) combines the values of `lanes` lanes,
 // op(a, b) those of two; both are exactly commutative, and `neutral` changes nothing it is combined
@@ -83,6 +88,14 @@ class BlockTeam {
   __device__ __forceinline__ int64_t row_stride() const { return gridDim.x; }
   __device__ __forceinline__ bool goes_on(int64_t row, int64_t rows) const { return row < rows; }
 
+  __device__ __forceinline__ unsigned block() const { return 0; }
+  __device__ __forceinline__ unsigned blocks() const { return 1; }
+  template <class Variable>
+  __device__ __forceinline__ Variable* at(Variable* own, unsigned) const {
+    return own;
+  }
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+
   template <class Op>
   __device__ __forceinline__ State reduce(State value, const State& neutral, Op op) {
     value = op.across(value, kWarpSize);
@@ -111,8 +124,7 @@ class BlockTeam {
 template <class State>
 class ClusterTeam {
  public:
-  static constexpr int kMaxBlocks = 16;
-  static constexpr int kMaxThreads = 512;  // of a block
+  static constexpr int kMaxWarps = 256;  // of all blocks: 16 of 512 threads, 8 of 1024
 
   __device__ __forceinline__ ClusterTeam()
       : slots_(memory()),
@@ -124,6 +136,17 @@ class ClusterTeam {
   __device__ __forceinline__ int64_t first_row() const { return blockIdx.x / blocks_; }
   __device__ __forceinline__ int64_t row_stride() const { return gridDim.x / blocks_; }
   __device__ __forceinline__ bool goes_on(int64_t row, int64_t rows) const { return row < rows; }
+
+  __device__ __forceinline__ unsigned block() const { return block_; }
+  __device__ __forceinline__ unsigned blocks() const { return blocks_; }
+  template <class Variable>
+  __device__ __forceinline__ Variable* at(Variable* own, unsigned block) const {
+    return ptx::mapa_u64(own, block);
+  }
+  __device__ __forceinline__ void sync() const {
+    ptx::barrier_cluster_arrive_release();
+    ptx::barrier_cluster_wait_acquire();
+  }
 
   template <class Op>
   __device__ __forceinline__ State reduce(State value, const State& neutral, Op op) {
@@ -138,13 +161,12 @@ class ClusterTeam {
     }
     // All warps of the cluster wait for the state of every warp. Behind it no block touches
     // another's memory any more, so that each may end when it likes.
-    ptx::barrier_cluster_arrive_release();
-    ptx::barrier_cluster_wait_acquire();
+    sync();
     return reduce_slots(set, blocks_ * warps, neutral, op);
   }
 
  private:
-  static constexpr int kSlots = kMaxThreads / 32 * kMaxBlocks;
+  static constexpr int kSlots = kMaxWarps;
 
   static __device__ __forceinline__ State* memory() {
     CULEBRA_SHARED(State, team_slots, 2 * kSlots);
