@@ -55,6 +55,11 @@ final class ArgumentList {
     return this;
   }
 
+  /** Nothing is the null pointer. */
+  ArgumentList putOrNull(@Nullable DeviceRange<?> value) {
+    return value == null ? putNull() : put(value);
+  }
+
   ArgumentList put(long value) {
     launch.set(slots[next++], value);
     return this;
