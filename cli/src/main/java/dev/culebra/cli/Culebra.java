@@ -42,6 +42,7 @@ final class Culebra implements Runnable {
     culebra.addSubcommand(new InfoCommand(surroundings));
     culebra.addSubcommand(new SoftmaxCommand(surroundings));
     culebra.addSubcommand(new TopKCommand(surroundings));
+    culebra.addSubcommand(new SampleCommand(surroundings));
     culebra.addSubcommand(new ReduceCommand(surroundings));
     culebra.addSubcommand(new DemoCommand(surroundings));
     culebra.addSubcommand(new CompletionCommand(surroundings));
@@ -49,7 +50,7 @@ final class Culebra implements Runnable {
         .registerConverter(TensorLocation.class, TensorLocation::parse)
         .registerConverter(SoftmaxCommand.Choice.class, Words.of(SoftmaxCommand.Choice.class))
         .registerConverter(TopKCommand.Choice.class, Words.of(TopKCommand.Choice.class))
-        .registerConverter(TopKCommand.IndexType.class, Words.of(TopKCommand.IndexType.class))
+        .registerConverter(IndexType.class, Words.of(IndexType.class))
         .registerConverter(ReduceCommand.Operation.class, Words.of(ReduceCommand.Operation.class))
         .registerConverter(ReduceCommand.Axis.class, Words.of(ReduceCommand.Axis.class))
         .registerConverter(CompletionCommand.Shell.class, Words.of(CompletionCommand.Shell.class))

@@ -1,7 +1,6 @@
 package dev.culebra.cli;
 
 import dev.culebra.DeviceBuffer;
-import dev.culebra.DeviceRange;
 import dev.culebra.DeviceView;
 import dev.culebra.ElementType;
 import dev.culebra.TensorView;
@@ -51,17 +50,6 @@ final class TopKCommand implements Callable<Integer> {
     Choice(TopK.Algorithm algorithm) {
       this.algorithm = algorithm;
     }
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
-  /** What the places are stored as. */
-  enum IndexType {
-    I32,
-    I64;
 
     @Override
     public String toString() {
@@ -254,7 +242,7 @@ final class TopKCommand implements Callable<Integer> {
                   TensorView.of(values, 1, k),
                   TensorView.of(places, 1, k),
                   open.stream()));
-      Copies copies = new Copies(arena.allocate(most * k * Long.BYTES));
+      HostCopies copies = new HostCopies(arena.allocate(most * k * Long.BYTES));
       // Not begun before the device has shown that it works: a driver that aborts deletes nothing.
       try (TensorWriter writer = arguments.createFile(out, results.specs(), file.metadata())) {
         for (RowChunks.Chunk chunk : chunks) {
@@ -287,15 +275,6 @@ final class TopKCommand implements Callable<Integer> {
           tensor.spec().byteSize() + results.values().byteSize() + results.indices().byteSize(),
           timer.seconds(),
           (System.nanoTime() - startNanos) * 1e-9);
-    }
-  }
-
-  /** Brings results to the host, each over the one before. */
-  private record Copies(MemorySegment host) {
-    MemorySegment of(DeviceRange<?> range) {
-      MemorySegment copy = host.asSlice(0, range.byteSize());
-      range.copyTo(copy);
-      return copy;
     }
   }
 }

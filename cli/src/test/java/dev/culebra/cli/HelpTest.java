@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HelpTest {
   @ParameterizedTest
-  @ValueSource(strings = {"info", "softmax", "topk", "reduce", "demo", "completion"})
+  @ValueSource(strings = {"info", "softmax", "topk", "sample", "reduce", "demo", "completion"})
   void everyCommandExplainsItself(String command) {
     CommandRun run = CommandRun.of(command, "--help");
     assertEquals(0, run.status(), run::err);
