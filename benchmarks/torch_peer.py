@@ -179,7 +179,51 @@ class TopK:
         return max(value, there - self.torch.finfo(x.dtype).eps), actual.numel()
 
 
+class Sample:
+    """A token of each row by top-k and top-p, and its probability: what a program calls."""
+
+    def __init__(self, torch, request):
+        self.torch = torch
+        self.k = request["top_k"]
+        self.p = request["top_p"]
+
+    def output(self, x):
+        shape = (x.shape[0], 1)
+        return (
+            self.torch.empty(shape, device=x.device, dtype=self.torch.int64),
+            self.torch.empty(shape, device=x.device, dtype=self.torch.float32),
+        )
+
+    def left(self, x):
+        """What the filters leave, normalised, and the places; None where they are the row's."""
+        torch = self.torch
+        if self.k == 0 and self.p >= 1:
+            return torch.softmax(x, -1), None
+        values, places = x.topk(self.k, -1) if self.k > 0 else x.sort(-1, descending=True)
+        probabilities = torch.softmax(values, -1)
+        if self.p < 1:
+            before = probabilities.cumsum(-1) - probabilities
+            probabilities = probabilities.masked_fill(before >= self.p, 0)
+            probabilities = probabilities / probabilities.sum(-1, keepdim=True)
+        return probabilities, places
+
+    def run(self, x, out):
+        probabilities, places = self.left(x.float())
+        drawn = probabilities.multinomial(1)
+        out[0].copy_(drawn if places is None else places.gather(-1, drawn))
+        out[1].copy_(probabilities.gather(-1, drawn))
+
+    def error(self, x, out, rows):
+        """Each token's probability."""
+        probabilities, places = self.left(x[rows].double())
+        if places is not None:
+            probabilities = self.torch.zeros_like(x[rows], dtype=self.torch.float64).scatter(-1, places, probabilities)
+        truth = probabilities.gather(-1, out[0][rows])
+        return ((out[1][rows].double() - truth).abs() / truth).max().item(), truth.numel()
+
+
 OPERATIONS = {
+    "sample": Sample,
     "topk": TopK,
     "softmax": Softmax,
     "softmax_backward": SoftmaxBackward,

@@ -20,6 +20,7 @@ public final class KernelSection implements Section {
       List.of(
           new SoftmaxOperation(),
           new TopKOperation(),
+          new SamplingOperation(),
           new ReductionOperation(),
           new SoftmaxBackwardOperation(),
           new MaskedSoftmaxOperation());
