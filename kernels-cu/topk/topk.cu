@@ -29,13 +29,13 @@
 // Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 #include "culebra/platform.cuh"
 
-#include "culebra/block.cuh"
 #include "culebra/chunk.cuh"
 #include "culebra/key.cuh"
 #include "culebra/math.cuh"
 #include "culebra/online.cuh"
 #include "culebra/params.h"
 #include "culebra/ptx.cuh"
+#include "culebra/team.cuh"
 #include "culebra/types.cuh"
 
 #include "candidates.cuh"
@@ -194,6 +194,8 @@ __device__ __forceinline__ void top_of_rows(const TopKParams& params) {
   using Storage = CandidateStorage<kCapacity>;
   CULEBRA_SHARED(Storage, storage, 1);
   Candidates<kCapacity> candidates(storage[0], static_cast<uint32_t>(params.k));
+  // One exponential a warp, not one a step: short rows feel it.
+  BlockTeam<State> team;
   const bool with_softmax = params.content != kTopKElements;
 
   for (int64_t row = blockIdx.x; row < params.rows; row += gridDim.x) {
@@ -202,7 +204,9 @@ __device__ __forceinline__ void top_of_rows(const TopKParams& params) {
     Statistics<T> statistics(params.scale);
     scan<T, kPacks>(whole, with_softmax, candidates, statistics);
     State state = statistics.state;
-    if (with_softmax) state = block_reduce(state, OnlineMerge<float>{statistics.scale});
+    if (with_softmax) {
+      state = team.reduce(state, State::empty(), OnlineMerge<float>{statistics.scale});
+    }
     write_row<T>(params, row, candidates, state, statistics.scale);
   }
 }
@@ -212,6 +216,8 @@ __device__ __forceinline__ void top_of_pieces(const TopKPiecesParams& params) {
   using Storage = CandidateStorage<kCapacity>;
   CULEBRA_SHARED(Storage, storage, 1);
   Candidates<kCapacity> candidates(storage[0], static_cast<uint32_t>(params.k));
+  // One exponential a warp, not one a step: short rows feel it.
+  BlockTeam<State> team;
   const bool with_softmax = params.content != kTopKElements;
 
   const int64_t pieces = params.rows * params.pieces;
@@ -226,7 +232,9 @@ __device__ __forceinline__ void top_of_pieces(const TopKPiecesParams& params) {
     Statistics<T> statistics(params.scale);
     scan<T, kPacks>(piece, with_softmax, candidates, statistics);
     State state = statistics.state;
-    if (with_softmax) state = block_reduce(state, OnlineMerge<float>{statistics.scale});
+    if (with_softmax) {
+      state = team.reduce(state, State::empty(), OnlineMerge<float>{statistics.scale});
+    }
     for (int32_t i = static_cast<int32_t>(threadIdx.x); i < params.k; i += blockDim.x) {
       static_cast<Key*>(params.keys)[p * params.k + i] = candidates.at(i);
     }
@@ -277,6 +285,8 @@ __device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
   using Storage = CandidateStorage<kCapacity>;
   CULEBRA_SHARED(Storage, storage, 1);
   Candidates<kCapacity> candidates(storage[0], static_cast<uint32_t>(params.k));
+  // One exponential a warp, not one a step: short rows feel it.
+  BlockTeam<State> team;
   const OnlineMerge<float> merge{Statistics<T>(params.scale).scale};
 
   const int64_t count = static_cast<int64_t>(params.pieces) * params.k;
@@ -289,7 +299,7 @@ __device__ __forceinline__ void merge_pieces(const TopKMergeParams& params) {
       for (int32_t i = static_cast<int32_t>(threadIdx.x); i < params.pieces; i += blockDim.x) {
         state = merge(state, states[i]);
       }
-      state = block_reduce(state, merge);
+      state = team.reduce(state, State::empty(), merge);
     }
     write_row<T>(params, row, candidates, state, merge.scale);
   }
