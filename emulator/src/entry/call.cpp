@@ -12,8 +12,8 @@
 
 #include "config.h"
 #include "entry/call_count.h"
-#include "entry/function_table.h"
 #include "entry/host_access.h"
+#include "fast_tls.h"
 #include "faults/faults.h"
 #include "model/capture.h"
 #include "model/live_objects.h"
@@ -46,9 +46,9 @@ void report_at_exit() {
 }
 
 // What CULEBRA_EMU_FAULT has in store for the call.
-CUresult injected_failure(const char* symbol) {
+CUresult injected_failure(const char* symbol, const CalledFunction& function) {
   CUresult lost = CUDA_SUCCESS;
-  const CUresult result = faults().on_call(symbol, base_name_of(symbol), lost);
+  const CUresult result = faults().on_call(symbol, function.base_name, lost);
   if (lost != CUDA_SUCCESS) {
     for (int i = 0; i < device_count(); ++i) find_device(i)->fail(lost, "lost on demand");
   }
@@ -77,8 +77,9 @@ void set_initialized() {
 
 CUresult admit(const char* symbol, unsigned demand) {
   if (config().stub) return CUDA_ERROR_STUB_LIBRARY;
-  set_current_call(symbol, count_call(symbol));
-  const CUresult injected = injected_failure(symbol);
+  CalledFunction& function = called_function(symbol);
+  set_current_call(symbol, function.calls.fetch_add(1, std::memory_order_relaxed) + 1);
+  const CUresult injected = injected_failure(symbol, function);
   if (injected != CUDA_SUCCESS) return injected;
   if ((demand & kNeedsInit) == 0) return CUDA_SUCCESS;
   if (!initialized() || is_forked_child.load(std::memory_order_relaxed)) {
@@ -107,8 +108,8 @@ void die_of_dead_stream(const char* symbol, CUstream handle) {
 namespace {
 
 // Of the next call, and of the one that runs.
-constinit thread_local bool thread_stream_asked = false;
-constinit thread_local bool thread_stream_used = false;
+CULEBRA_EMU_FAST_TLS constinit thread_local bool thread_stream_asked = false;
+CULEBRA_EMU_FAST_TLS constinit thread_local bool thread_stream_used = false;
 
 }  // namespace
 

@@ -64,12 +64,6 @@ const DriverFunction* find_function(const char* base, int version,
 
 }  // namespace
 
-std::string_view base_name_of(std::string_view symbol) {
-  const auto found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                                  [&](const DriverFunction& f) { return f.symbol == symbol; });
-  return found == std::end(kFunctions) ? symbol : found->base;
-}
-
 CUresult get_proc_address(const char* name, void** address, int version, std::uint64_t flags,
                           CUdriverProcAddressQueryResult* status) {
   return call("cuGetProcAddress_v2", kNeedsNothing, [&] {

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "execution/fault.h"
+#include "fast_tls.h"
 #include "model/address_space.h"
 #include "model/origin.h"
 
@@ -14,7 +15,7 @@ namespace culebra_emu {
 namespace {
 
 // Read in a signal handler, as is the calling thread's origin: see execution/fault.cpp.
-__attribute__((tls_model("initial-exec"))) thread_local HostAccess current_access;
+CULEBRA_EMU_FAST_TLS thread_local HostAccess current_access;
 
 // The code of this library.
 struct Code {

@@ -9,12 +9,14 @@
 #include <memory>
 #include <mutex>
 
+#include "fast_tls.h"
+
 namespace culebra_emu {
 namespace {
 
 // Read in a signal handler on threads that are not ours, where the first touch of an ordinary
 // thread-local of a loaded library may allocate: hence the static model.
-__attribute__((tls_model("initial-exec"))) thread_local FaultScope* armed = nullptr;
+CULEBRA_EMU_FAST_TLS thread_local FaultScope* armed = nullptr;
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 struct sigaction previous[NSIG];

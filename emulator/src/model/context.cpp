@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fast_tls.h"
 #include "model/capture.h"
 #include "model/device.h"
 #include "model/objects.h"
@@ -10,10 +11,12 @@ namespace culebra_emu {
 namespace {
 
 // A plain array, so that a thread that ends at any moment of the process's end has nothing to
-// destroy.
+// destroy. The top is kept beside it, since nearly every call asks for it, and the whole is too
+// large for the fast way.
 constexpr std::size_t kDeepest = 64;
 thread_local Context* stack[kDeepest];
 thread_local std::size_t depth = 0;
+CULEBRA_EMU_FAST_TLS constinit thread_local Context* top = nullptr;
 
 std::uint64_t next_context_id() {
   static std::atomic<std::uint64_t> next = 1;
@@ -89,25 +92,29 @@ std::vector<std::string> describe_live_contexts() {
   return lines;
 }
 
-Context* current_context() { return depth == 0 ? nullptr : stack[depth - 1]; }
+Context* current_context() { return top; }
 
 void set_current_context(Context* context) {
   if (context == nullptr) {
     pop_current_context();
-  } else if (depth == 0) {
-    stack[depth++] = context;
   } else {
-    stack[depth - 1] = context;
+    if (depth == 0) depth = 1;
+    top = stack[depth - 1] = context;
   }
 }
 
 bool push_current_context(Context* context) {
   if (depth == kDeepest) return false;
-  stack[depth++] = context;
+  top = stack[depth++] = context;
   return true;
 }
 
-Context* pop_current_context() { return depth == 0 ? nullptr : stack[--depth]; }
+Context* pop_current_context() {
+  Context* const popped = top;
+  if (depth != 0) --depth;
+  top = depth == 0 ? nullptr : stack[depth - 1];
+  return popped;
+}
 
 Origin Context::origin() {
   const std::lock_guard lock(lifecycle_);

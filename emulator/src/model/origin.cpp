@@ -3,11 +3,13 @@
 #include <mutex>
 #include <set>
 
+#include "fast_tls.h"
+
 namespace culebra_emu {
 namespace {
 
 // Also read in a signal handler: see execution/fault.cpp.
-__attribute__((tls_model("initial-exec"))) thread_local Origin current;
+CULEBRA_EMU_FAST_TLS thread_local Origin current;
 
 }  // namespace
 

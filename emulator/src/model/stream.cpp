@@ -7,7 +7,7 @@
 
 namespace culebra_emu {
 
-thread_local bool in_host_function = false;
+CULEBRA_EMU_FAST_TLS constinit thread_local bool in_host_function = false;
 
 namespace {
 

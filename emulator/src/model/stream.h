@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "abi.h"
+#include "fast_tls.h"
 #include "model/completion.h"
 
 namespace culebra_emu {
 
 // True on a thread that runs a cuLaunchHostFunc function: nearly no call is allowed there.
-extern thread_local bool in_host_function;
+extern CULEBRA_EMU_FAST_TLS constinit thread_local bool in_host_function;
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
