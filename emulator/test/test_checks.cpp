@@ -66,6 +66,9 @@ TEST(findings_that_end_nothing, {"CULEBRA_EMU_CHECK=init,continue"},
 namespace {
 
 CUmodule checked_module() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  skip("an image is watched by a sanitizer or by the emulator, not by both");
+#endif
   static const CUmodule module = load_image("checked_kernels");
   return module;
 }
@@ -74,9 +77,6 @@ CUmodule checked_module() {
 template <class... Args>
 CUresult run_checked_grid(const char* kernel, unsigned blocks, unsigned threads,
                           unsigned shared_bytes, Args... args) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  skip("an image is watched by a sanitizer or by the emulator, not by both");
-#endif
   RETURNS(0, launch(function(checked_module(), kernel), blocks, threads, shared_bytes, nullptr,
                     args...));
   return cuCtxSynchronize();

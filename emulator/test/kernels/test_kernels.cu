@@ -266,8 +266,9 @@ CULEBRA_KERNEL(illegal_instruction, 1)
 #endif
 
 // What sanitizers report is what this is for.
-extern "C" __global__ __attribute__((no_sanitize("integer-divide-by-zero"))) void divide(int* out,
-                                                                                         int by) {
+extern "C" __global__
+    __attribute__((no_sanitize("integer-divide-by-zero", "signed-integer-overflow"))) void
+    divide(int* out, int by) {
   *out = *out / by;
 }
 CULEBRA_KERNEL(divide, 1, out, by)
