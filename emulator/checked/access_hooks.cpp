@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "culebra_emu/access.h"
 #include "culebra_emu/misaligned.h"
@@ -21,19 +22,20 @@ void tell(const volatile void* address, std::size_t bytes, std::uint32_t kind, c
   runtime->access(thread, const_cast<const void*>(address), bytes, kind, code);
 }
 
-// As the compiler numbers memory orders.
-std::uint32_t order_bits(int order) {
-  switch (order) {
-    case __ATOMIC_RELAXED:
-      return 0;
-    case __ATOMIC_CONSUME:
-    case __ATOMIC_ACQUIRE:
-      return kAccessAcquire;
-    case __ATOMIC_RELEASE:
-      return kAccessRelease;
-    default:
-      return kAccessAcquire | kAccessRelease;
-  }
+// Of the next atomic access.
+constinit thread_local bool within_block = false;
+
+// `kind` says whether it reads and writes, `order` is as the compiler numbers memory orders.
+void tell_atomic(const volatile void* address, std::size_t bytes, std::uint32_t kind, int order,
+                 const void* code) {
+  const bool acquires = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+  const bool releases =
+      order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+  std::uint32_t bits = kind | kAccessAtomic;
+  if ((kind & kAccessRead) != 0) bits |= kAccessAcquire | (acquires ? kAccessDeviceAcquire : 0);
+  if ((kind & kAccessWrite) != 0) bits |= kAccessRelease | (releases ? kAccessDeviceRelease : 0);
+  if (std::exchange(within_block, false)) bits |= kAccessWithinBlock;
+  tell(address, bytes, bits, code);
 }
 
 // As the compiler lays out what it knows of an index: where it is used, and how types are called.
@@ -118,29 +120,29 @@ void __tsan_write_range(void* address, std::size_t bytes) {
 void __tsan_vptr_read(void** address) { tell(address, sizeof(void*), kAccessRead, HERE); }
 void __tsan_vptr_update(void** address, void*) { tell(address, sizeof(void*), kAccessWrite, HERE); }
 
-#define EXCHANGE_HOOK(bits, operation, builtin)                                                    \
-  std::uint##bits##_t __tsan_atomic##bits##_##operation(volatile std::uint##bits##_t* address,     \
-                                                        std::uint##bits##_t value, int order) {    \
-    tell(address, bits / 8, kAccessRead | kAccessWrite | kAccessAtomic | order_bits(order), HERE); \
-    return builtin(address, value, __ATOMIC_SEQ_CST);                                              \
+#define EXCHANGE_HOOK(bits, operation, builtin)                                                 \
+  std::uint##bits##_t __tsan_atomic##bits##_##operation(volatile std::uint##bits##_t* address,  \
+                                                        std::uint##bits##_t value, int order) { \
+    tell_atomic(address, bits / 8, kAccessRead | kAccessWrite, order, HERE);                    \
+    return builtin(address, value, __ATOMIC_SEQ_CST);                                           \
   }
-#define COMPARE_HOOK(bits, strength)                                                               \
-  bool __tsan_atomic##bits##_compare_exchange_##strength(                                          \
-      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                        \
-      std::uint##bits##_t desired, int order, int) {                                               \
-    tell(address, bits / 8, kAccessRead | kAccessWrite | kAccessAtomic | order_bits(order), HERE); \
-    return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,        \
-                                       __ATOMIC_SEQ_CST);                                          \
+#define COMPARE_HOOK(bits, strength)                                                        \
+  bool __tsan_atomic##bits##_compare_exchange_##strength(                                   \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                 \
+      std::uint##bits##_t desired, int order, int) {                                        \
+    tell_atomic(address, bits / 8, kAccessRead | kAccessWrite, order, HERE);                \
+    return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST, \
+                                       __ATOMIC_SEQ_CST);                                   \
   }
 #define ATOMIC_HOOKS(bits)                                                                    \
   std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* address, \
                                                  int order) {                                 \
-    tell(address, bits / 8, kAccessRead | kAccessAtomic | order_bits(order), HERE);           \
+    tell_atomic(address, bits / 8, kAccessRead, order, HERE);                                 \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                        \
   }                                                                                           \
   void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* address,                     \
                                    std::uint##bits##_t value, int order) {                    \
-    tell(address, bits / 8, kAccessWrite | kAccessAtomic | order_bits(order), HERE);          \
+    tell_atomic(address, bits / 8, kAccessWrite, order, HERE);                                \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                       \
   }                                                                                           \
   EXCHANGE_HOOK(bits, exchange, __atomic_exchange_n)                                          \
@@ -160,8 +162,14 @@ ATOMIC_HOOKS(64)
 #undef COMPARE_HOOK
 #undef EXCHANGE_HOOK
 
-void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+void culebra_emu_within_block() { within_block = true; }
+
+void __tsan_atomic_thread_fence(int) {
+  if (Thread* const thread = current_thread; thread != nullptr) runtime->fence(thread);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+// Also a fence for the block alone.
+void __tsan_atomic_signal_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 void __ubsan_handle_out_of_bounds(const IndexCheck* check, std::uintptr_t index) {
   tell_index(*check, index, HERE);

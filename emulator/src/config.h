@@ -17,7 +17,8 @@ namespace culebra_emu {
 struct Checks {
   bool memory = false;  // accesses outside of what the kernel may touch
   bool init = false;    // reads of what nobody has written
-  bool race = false;    // unordered accesses of a block's threads to shared memory
+  bool race =
+      false;  // unordered accesses, of a block's threads to shared memory, of blocks to global
   // Print what is found and go on, instead of ending the launch or the copy.
   bool keep_going = false;
 

@@ -1,5 +1,6 @@
 // Atomics on global and shared memory. Blocks run on several OS threads, so these are real ones;
-// all are sequentially consistent over the whole machine, whatever order and scope they ask for.
+// all are sequentially consistent over the whole machine, whatever order and scope they ask for. A
+// checked image tells what they asked for.
 #pragma once
 
 #include <bit>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "culebra_emu/access.h"
 #include "culebra_emu/bf16.h"
 #include "culebra_emu/fp16.h"
 #include "culebra_emu/thread.h"
@@ -14,7 +16,33 @@
 
 #define CULEBRA_EMU_INLINE __attribute__((always_inline)) inline
 
+#ifdef CULEBRA_EMU_CHECKED
+// The next atomic access of the OS thread is none for other blocks (checked/access_hooks.cpp).
+extern "C" void culebra_emu_within_block();
+#endif
+
 namespace culebra_emu {
+
+// By the names of the PTX ISA.
+enum class Order { relaxed, acquire, release, acq_rel };
+
+template <Order kOrder>
+constexpr int kMemoryOrder =
+#ifdef CULEBRA_EMU_CHECKED
+    kOrder == Order::relaxed   ? __ATOMIC_RELAXED
+    : kOrder == Order::acquire ? __ATOMIC_ACQUIRE
+    : kOrder == Order::release ? __ATOMIC_RELEASE
+                               : __ATOMIC_ACQ_REL;
+#else
+    __ATOMIC_SEQ_CST;
+#endif
+
+template <Scope kScope>
+CULEBRA_EMU_INLINE void tell_scope() {
+#ifdef CULEBRA_EMU_CHECKED
+  if constexpr (!reaches_other_blocks(kScope)) culebra_emu_within_block();
+#endif
+}
 
 // A thread that finds the same value at the same place twice in a row is polling. It must let the
 // others run: they share its OS thread.
@@ -59,13 +87,13 @@ inline void require_atomic_alignment(const volatile void* address, std::uintptr_
 // Replaces *address by update(*address) at once; returns the old value. Compares bits, so a NaN
 // does not loop forever.
 // (Inlined, as all that follow, so that a diagnosis finds the kernel's own line.)
-template <class T, class Update>
+template <Order kOrder = Order::relaxed, Scope kScope = Scope::gpu, class T, class Update>
 CULEBRA_EMU_INLINE T atomic_update(T* address, Update update) {
   using Bits = typename BitsOf<sizeof(T)>::type;
   require_atomic_alignment(address, sizeof(T));
   Bits* cell = reinterpret_cast<Bits*>(address);
-#if defined(__SANITIZE_THREAD__)
-  // A checked image: the exchange alone is told of, since a load before it would be called one.
+#ifdef CULEBRA_EMU_CHECKED
+  // The exchange alone is told of, since a load before it would be called one.
   Bits expected = 0;
 #else
   Bits expected = __atomic_load_n(cell, __ATOMIC_RELAXED);
@@ -73,7 +101,8 @@ CULEBRA_EMU_INLINE T atomic_update(T* address, Update update) {
   for (;;) {
     const T old = std::bit_cast<T>(expected);
     const Bits desired = std::bit_cast<Bits>(static_cast<T>(update(old)));
-    if (__atomic_compare_exchange_n(cell, &expected, desired, true, __ATOMIC_SEQ_CST,
+    tell_scope<kScope>();
+    if (__atomic_compare_exchange_n(cell, &expected, desired, true, kMemoryOrder<kOrder>,
                                     __ATOMIC_RELAXED)) {
       // One that changes nothing may be a look at a lock.
       if (desired == expected) note_poll(address, static_cast<std::uint64_t>(desired));
@@ -83,18 +112,20 @@ CULEBRA_EMU_INLINE T atomic_update(T* address, Update update) {
 }
 
 // What ld.acquire, ld.relaxed and ld.volatile of 1 to 8 bytes read.
-template <class T>
+template <Order kOrder, Scope kScope, class T>
 CULEBRA_EMU_INLINE T atomic_load(const volatile T* address) {
   require_atomic_alignment(address, sizeof(T));
-  const T value = __atomic_load_n(address, __ATOMIC_SEQ_CST);
+  tell_scope<kScope>();
+  const T value = __atomic_load_n(address, kMemoryOrder<kOrder>);
   note_poll(address, static_cast<std::uint64_t>(value));
   return value;
 }
 
-template <class T>
+template <Order kOrder, Scope kScope, class T>
 CULEBRA_EMU_INLINE void atomic_store(volatile T* address, std::type_identity_t<T> value) {
   require_atomic_alignment(address, sizeof(T));
-  __atomic_store_n(address, value, __ATOMIC_SEQ_CST);
+  tell_scope<kScope>();
+  __atomic_store_n(address, value, kMemoryOrder<kOrder>);
 }
 
 // The sum, rounded to the type as the device rounds it.
@@ -109,13 +140,32 @@ T sum_of(T a, T b) {
   }
 }
 
+template <Order kOrder, Scope kScope, class T>
+CULEBRA_EMU_INLINE T atomic_add(T* address, std::type_identity_t<T> value) {
+  return atomic_update<kOrder, kScope>(address, [value](T old) { return sum_of(old, value); });
+}
+
 #if defined(__x86_64__)
 using Bits128 = unsigned __int128;
 
-// (Not seen by the checks of -fsanitize=thread.)
+// (Not seen by the compiler's instrumentation.)
 __attribute__((target("cx16"), no_sanitize_thread)) inline Bits128 compare_and_swap_128(
     Bits128* cell, Bits128 expected, Bits128 desired) {
   return __sync_val_compare_and_swap(cell, expected, desired);
+}
+
+template <Scope kScope>
+CULEBRA_EMU_INLINE void tell_of_128(Bits128* cell) {
+#ifdef CULEBRA_EMU_CHECKED
+  const void* here;
+  __asm__("leaq (%%rip), %0" : "=r"(here));
+  runtime->access(&this_thread(), cell, sizeof *cell,
+                  kAccessRead | kAccessWrite | kAccessAtomic | kAccessAcquire | kAccessRelease |
+                      (reaches_other_blocks(kScope) ? 0 : kAccessWithinBlock),
+                  here);
+#else
+  static_cast<void>(cell);
+#endif
 }
 
 template <class T>
@@ -125,21 +175,59 @@ template <class T>
 constexpr bool kIs128Bits = false;
 #endif
 
+template <Order kOrder, Scope kScope, class T>
+CULEBRA_EMU_INLINE T atomic_compare_and_swap(T* address, std::type_identity_t<T> compare,
+                                             std::type_identity_t<T> value) {
+#if defined(__x86_64__)
+  if constexpr (kIs128Bits<T>) {
+    require_atomic_alignment(address, sizeof(T));
+    tell_of_128<kScope>(reinterpret_cast<Bits128*>(address));
+    const Bits128 expected = std::bit_cast<Bits128>(compare);
+    const Bits128 old = compare_and_swap_128(reinterpret_cast<Bits128*>(address), expected,
+                                             std::bit_cast<Bits128>(value));
+    if (old != expected) note_poll(address, static_cast<std::uint64_t>(old));
+    return std::bit_cast<T>(old);
+  } else
+#endif
+  {
+    // Bit by bit, as the device compares.
+    using Bits = typename BitsOf<sizeof(T)>::type;
+    return atomic_update<kOrder, kScope>(address, [=](T old) {
+      return std::bit_cast<Bits>(old) == std::bit_cast<Bits>(static_cast<T>(compare)) ? value : old;
+    });
+  }
+}
+
+template <Order kOrder, Scope kScope, class T>
+CULEBRA_EMU_INLINE T atomic_exchange(T* address, std::type_identity_t<T> value) {
+  if constexpr (kIs128Bits<T>) {
+    T old = value;
+    for (;;) {
+      const T seen = atomic_compare_and_swap<kOrder, kScope>(address, old, value);
+      if (std::memcmp(&seen, &old, sizeof old) == 0) return old;
+      old = seen;
+    }
+  } else {
+    return atomic_update<kOrder, kScope>(address, [=](T) { return value; });
+  }
+}
+
 }  // namespace culebra_emu
 
-// std::type_identity lets the value convert to the cell's type, as it does with CUDA's overloads.
-#define CULEBRA_EMU_ATOMIC_OF(name, expression)                                               \
-  template <class T>                                                                          \
-  CULEBRA_EMU_INLINE T name(T* address, std::type_identity_t<T> value) {                      \
-    return culebra_emu::atomic_update(address,                                                \
-                                      [value](T old) { return static_cast<T>(expression); }); \
+// CUDA's own are relaxed. std::type_identity lets the value convert to the cell's type, as it does
+// with CUDA's overloads.
+#define CULEBRA_EMU_ATOMIC_OF(name, scope, expression)                   \
+  template <class T>                                                     \
+  CULEBRA_EMU_INLINE T name(T* address, std::type_identity_t<T> value) { \
+    using namespace culebra_emu;                                         \
+    return atomic_update<Order::relaxed, Scope::scope>(                  \
+        address, [value](T old) { return static_cast<T>(expression); }); \
   }
-// For the device, the block, the system: all the same here.
-#define CULEBRA_EMU_ATOMIC(name, expression)      \
-  CULEBRA_EMU_ATOMIC_OF(name, expression)         \
-  CULEBRA_EMU_ATOMIC_OF(name##_block, expression) \
-  CULEBRA_EMU_ATOMIC_OF(name##_system, expression)
-CULEBRA_EMU_ATOMIC(atomicAdd, culebra_emu::sum_of(old, value))
+#define CULEBRA_EMU_ATOMIC(name, expression)           \
+  CULEBRA_EMU_ATOMIC_OF(name, gpu, expression)         \
+  CULEBRA_EMU_ATOMIC_OF(name##_block, cta, expression) \
+  CULEBRA_EMU_ATOMIC_OF(name##_system, sys, expression)
+CULEBRA_EMU_ATOMIC(atomicAdd, sum_of(old, value))
 CULEBRA_EMU_ATOMIC(atomicSub, old - value)
 CULEBRA_EMU_ATOMIC(atomicMax, old < value ? value : old)
 CULEBRA_EMU_ATOMIC(atomicMin, value < old ? value : old)
@@ -160,64 +248,21 @@ CULEBRA_EMU_INLINE float4 atomicAdd(float4* address, float4 value) {
           atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
 }
 
-template <class T>
-CULEBRA_EMU_INLINE T atomicCAS(T* address, std::type_identity_t<T> compare,
-                               std::type_identity_t<T> value) {
-#if defined(__x86_64__)
-  if constexpr (culebra_emu::kIs128Bits<T>) {
-    using Bits = culebra_emu::Bits128;
-    culebra_emu::require_atomic_alignment(address, sizeof(T));
-    const Bits expected = std::bit_cast<Bits>(compare);
-    const Bits old = culebra_emu::compare_and_swap_128(reinterpret_cast<Bits*>(address), expected,
-                                                       std::bit_cast<Bits>(value));
-    if (old != expected) culebra_emu::note_poll(address, static_cast<std::uint64_t>(old));
-    return std::bit_cast<T>(old);
-  } else
-#endif
-  {
-    // Bit by bit, as the device compares.
-    using Bits = typename culebra_emu::BitsOf<sizeof(T)>::type;
-    return culebra_emu::atomic_update(address, [=](T old) {
-      return std::bit_cast<Bits>(old) == std::bit_cast<Bits>(static_cast<T>(compare)) ? value : old;
-    });
+#define CULEBRA_EMU_EXCHANGES(suffix, scope)                                               \
+  template <class T>                                                                       \
+  CULEBRA_EMU_INLINE T atomicCAS##suffix(T* address, std::type_identity_t<T> compare,      \
+                                         std::type_identity_t<T> value) {                  \
+    using namespace culebra_emu;                                                           \
+    return atomic_compare_and_swap<Order::relaxed, Scope::scope>(address, compare, value); \
+  }                                                                                        \
+  template <class T>                                                                       \
+  CULEBRA_EMU_INLINE T atomicExch##suffix(T* address, std::type_identity_t<T> value) {     \
+    using namespace culebra_emu;                                                           \
+    return atomic_exchange<Order::relaxed, Scope::scope>(address, value);                  \
   }
-}
-
-template <class T>
-CULEBRA_EMU_INLINE T atomicExch(T* address, std::type_identity_t<T> value) {
-#if defined(__x86_64__)
-  if constexpr (culebra_emu::kIs128Bits<T>) {
-    T old;
-    std::memcpy(static_cast<void*>(&old), address, sizeof old);
-    for (;;) {
-      const T seen = atomicCAS(address, old, value);
-      if (std::memcmp(&seen, &old, sizeof old) == 0) return old;
-      old = seen;
-    }
-  } else
-#endif
-  {
-    return culebra_emu::atomic_update(address, [=](T) { return value; });
-  }
-}
-
-template <class T>
-CULEBRA_EMU_INLINE T atomicCAS_block(T* address, std::type_identity_t<T> compare,
-                                     std::type_identity_t<T> value) {
-  return atomicCAS(address, compare, value);
-}
-template <class T>
-CULEBRA_EMU_INLINE T atomicCAS_system(T* address, std::type_identity_t<T> compare,
-                                      std::type_identity_t<T> value) {
-  return atomicCAS(address, compare, value);
-}
-template <class T>
-CULEBRA_EMU_INLINE T atomicExch_block(T* address, std::type_identity_t<T> value) {
-  return atomicExch(address, value);
-}
-template <class T>
-CULEBRA_EMU_INLINE T atomicExch_system(T* address, std::type_identity_t<T> value) {
-  return atomicExch(address, value);
-}
+CULEBRA_EMU_EXCHANGES(, gpu)
+CULEBRA_EMU_EXCHANGES(_block, cta)
+CULEBRA_EMU_EXCHANGES(_system, sys)
+#undef CULEBRA_EMU_EXCHANGES
 
 #undef CULEBRA_EMU_INLINE

@@ -11,7 +11,7 @@ namespace culebra_emu {
 
 // Raised with every change of a type in this file; the emulator refuses an image with another
 // number.
-inline constexpr std::uint32_t kAbiVersion = 9;
+inline constexpr std::uint32_t kAbiVersion = 10;
 
 inline constexpr std::uint32_t kWarpSize = 32;
 
@@ -131,6 +131,9 @@ struct Runtime {
   void (*grid_barrier)(Thread* thread, const Site* site);
 
   const AsyncFunctions* async;
+
+  // A checked image only: the thread has passed a fence for the device or the system.
+  void (*fence)(Thread* thread);
 };
 
 struct Parameter {

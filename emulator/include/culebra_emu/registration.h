@@ -228,7 +228,7 @@ extern "C" __attribute__((weak, visibility("default"))) const culebra_emu::Image
            contents.kernels.data(),
            contents.fields.data(),
            [] { return &culebra_emu::current_thread; },
-#ifdef __SANITIZE_THREAD__
+#ifdef CULEBRA_EMU_CHECKED
            1};
 #else
            0};

@@ -29,6 +29,22 @@ inline std::uint32_t block_barrier(const std::source_location& where, const char
   return runtime->block_barrier(&this_thread(), &at, predicate);
 }
 
+// For whom an access is atomic or a fence orders, by the names of the PTX ISA. All have the
+// strength of `sys` here; a checked image tells them apart.
+enum class Scope { cta, cluster, gpu, sys };
+constexpr bool reaches_other_blocks(Scope scope) {
+  return scope == Scope::gpu || scope == Scope::sys;
+}
+
+template <Scope kScope>
+__attribute__((always_inline)) inline void fence() {
+#ifdef CULEBRA_EMU_CHECKED
+  // (The checks' own function stands for either, and only the first one is told of.)
+  if constexpr (!reaches_other_blocks(kScope)) return __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#endif
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 }  // namespace culebra_emu
 
 #define threadIdx (::culebra_emu::this_thread().index)
@@ -57,11 +73,10 @@ inline int __syncthreads_and(int predicate,
   return culebra_emu::block_barrier(where, "__syncthreads_and", predicate == 0) == 0;
 }
 
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-
-inline void __threadfence_cluster() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { culebra_emu::fence<culebra_emu::Scope::cta>(); }
+inline void __threadfence_cluster() { culebra_emu::fence<culebra_emu::Scope::cluster>(); }
+inline void __threadfence() { culebra_emu::fence<culebra_emu::Scope::gpu>(); }
+inline void __threadfence_system() { culebra_emu::fence<culebra_emu::Scope::sys>(); }
 
 // A mark for a profiler, of which there is none.
 inline void __prof_trigger(int) {}

@@ -54,10 +54,12 @@ namespace {
 
 std::string name_of_kind(std::uint32_t kind) {
   const bool atomic = (kind & kAccessAtomic) != 0;
+  const std::string scope = (kind & kAccessWithinBlock) != 0 ? " for its block alone" : "";
   if ((kind & kAccessRead) != 0 && (kind & kAccessWrite) != 0) {
-    return atomic ? "atomic operation" : "update";
+    return atomic ? "atomic operation" + scope : "update";
   }
-  return std::string(atomic ? "atomic " : "") + ((kind & kAccessWrite) != 0 ? "write" : "read");
+  return (atomic ? "atomic " : "") + std::string((kind & kAccessWrite) != 0 ? "write" : "read") +
+         scope;
 }
 
 std::string of_bytes(std::uint64_t bytes) { return " of " + bytes_text(bytes); }
@@ -134,6 +136,9 @@ void KernelChecks::prepare(EmulatedBlock& block) {
   if (block.checks == nullptr) {
     block.checks = std::make_unique<BlockChecks>(block.shared.window_bytes());
   }
+  if (races_ != nullptr && block.block.cluster_rank == 0) {
+    block.cluster->party = races_->begin(block.block.index);
+  }
   BlockChecks& checks = *block.checks;
   checks.race.begin_block();
   if (++checks.mark == 0) {
@@ -143,6 +148,13 @@ void KernelChecks::prepare(EmulatedBlock& block) {
 }
 
 void KernelChecks::order_all(EmulatedBlock& block) { block.checks->race.barrier(); }
+
+void KernelChecks::on_grid_barrier(std::span<const Cluster> clusters) {
+  if (races_ == nullptr) return;
+  std::vector<RaceParty*> parties;
+  for (const Cluster& cluster : clusters) parties.push_back(cluster.party.get());
+  races_->barrier(parties);
+}
 
 namespace {
 
@@ -288,6 +300,44 @@ void KernelChecks::check_race(const Access& access, EmulatedBlock& owner) {
              owner.shared.describe(place));
 }
 
+namespace {
+
+const char* words_for(GlobalRaces::Missing missing) {
+  switch (missing) {
+    case GlobalRaces::Missing::kRelease:
+      return ", with no fence (__threadfence, or a release for the device) between that and the "
+             "atomic access by which its block tells this one";
+    case GlobalRaces::Missing::kAcquire:
+      return ", with no fence (__threadfence, or an acquire for the device) behind the atomic "
+             "access by which this block is told";
+    default:
+      return ", with nothing that orders them";
+  }
+}
+
+}  // namespace
+
+void KernelChecks::check_race_between_blocks(const Access& access) {
+  if (races_ == nullptr) return;
+  const EmulatedBlock& home = *access.thread.home;
+  const auto race =
+      races_->access(*home.cluster->party, home.block.cluster_rank,
+                     {home.block.index, linear_index(access.thread), access.kind, access.code},
+                     reinterpret_cast<std::uint64_t>(access.address), access.bytes);
+  if (!race) return;
+  char key[64];
+  std::snprintf(key, sizeof key, "race %p %p", race->earlier.code, access.code);
+  const std::string place = image_ != nullptr && image_->contains(race->address)
+                                ? image_->describe(race->address, 1)
+                                : address_space().describe(race->address, 1);
+  report(access, key,
+         "race between this " + access.describe() + " and " +
+             with_article(name_of_kind(race->earlier.kind)) + " by block " +
+             to_string(race->earlier.block) + ", " + name_of(home.threads[race->earlier.thread]) +
+             " at " + source_line(race->earlier.code) + words_for(race->missing) +
+             (place.empty() ? "" : "; the byte lies " + place));
+}
+
 void KernelChecks::fence_proxy(EmulatedThread& thread) {
   thread.home->checks->race.proxy_fence(linear_index(thread));
 }
@@ -327,7 +377,9 @@ const UsableMemory* KernelChecks::usable(const Access& access) {
 void KernelChecks::check_image(const Access& access) {
   acquire_and_release(access);
   const auto address = reinterpret_cast<std::uint64_t>(access.address);
-  if (!config().checks.memory || image_->allows(address, access.bytes)) return;
+  if (!config().checks.memory || image_->allows(address, access.bytes)) {
+    return check_race_between_blocks(access);
+  }
   fail(access.thread,
        "invalid global " + access.describe() + ", " + image_->describe(address, access.bytes),
        access.code);
@@ -338,12 +390,15 @@ void KernelChecks::check_global(const Access& access) {
   // A flag in global memory orders what the block's threads do to shared memory, too.
   acquire_and_release(access);
   if (const UsableMemory* memory = usable(access)) {
+    check_race_between_blocks(access);
     if (config().checks.init && memory->written != nullptr) {
       check_written(access, memory->written + (address - memory->address), 1, nullptr);
     }
     return;
   }
-  if (!config().checks.memory || address_space().contains(address, access.bytes)) return;
+  if (!config().checks.memory || address_space().contains(address, access.bytes)) {
+    return check_race_between_blocks(access);
+  }
   std::string where = address_space().describe(address, access.bytes);
   if (where.empty()) {
     where = AddressSpace::is_device_address(address)

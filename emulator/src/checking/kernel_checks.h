@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "checking/global_races.h"
 #include "checking/memory_index.h"
 #include "execution/emulated_block.h"
 
@@ -21,10 +23,13 @@ class KernelChecks {
  public:
   explicit KernelChecks(GroupExecutor& executor);
 
+  // `races` compares the blocks of the launch; null if nobody asked for that.
   void begin_group(const Launch& launch, Thread** current_thread,
-                   const std::vector<EmulatedThread>& threads) {
+                   const std::vector<EmulatedThread>& threads, GlobalRaces* races) {
+    races_ = races;
     if (enabled_) learn_ranges(launch, current_thread, threads);
   }
+  // The block knows its place in the grid, and the first one of a cluster begins before the others.
   void begin_block(EmulatedBlock& block) {
     if (enabled_) prepare(block);
   }
@@ -39,6 +44,12 @@ class KernelChecks {
   void on_departure(EmulatedThread& thread, const void* barrier) {
     if (enabled_) acquire(thread, barrier);
   }
+  // A fence for the device.
+  void on_fence(EmulatedThread& thread) {
+    if (races_ != nullptr) races_->fence(*thread.home->cluster->party);
+  }
+  // All threads of these clusters, which are the grid, are there.
+  void on_grid_barrier(std::span<const Cluster> clusters);
   void on_proxy_fence(EmulatedThread& thread) {
     if (enabled_) fence_proxy(thread);
   }
@@ -98,6 +109,7 @@ class KernelChecks {
   bool is_own(const Access& access) const;
   void check_shared(const Access& access, EmulatedBlock& owner);
   void check_race(const Access& access, EmulatedBlock& owner);
+  void check_race_between_blocks(const Access& access);
   void acquire_and_release(const Access& access);
   static void fence_proxy(EmulatedThread& thread);
   void check_fenced(const Access& access);
@@ -113,6 +125,7 @@ class KernelChecks {
 
   GroupExecutor& executor_;
   const bool enabled_;
+  GlobalRaces* races_ = nullptr;
   // What a kernel touches besides its memory: its arguments, the emulator's variables.
   std::vector<Range> ranges_;
   // Of the running kernel's image: null if it could not be read.

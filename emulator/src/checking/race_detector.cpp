@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "checking/word_records.h"
 #include "culebra_emu/access.h"
 
 namespace culebra_emu {
@@ -159,13 +160,10 @@ std::optional<RaceDetector::Race> RaceDetector::access(const Access& access, std
   std::optional<Race> race;
   const std::uint32_t code = index_of(access.code);
   const std::uint64_t end = offset + bytes;
-  for (std::uint64_t at = offset; at < end;) {
-    const std::uint64_t word = at / kWordBytes;
-    const std::uint64_t first = at % kWordBytes;
-    const std::uint64_t last = std::min(kWordBytes, first + end - at);
-    const auto mask = static_cast<std::uint8_t>((1u << last) - (1u << first));
-    if (auto found = access_word(access, code, word, mask); found && !race) race = found;
-    at += last - first;
+  for (std::uint64_t word = offset / kWordBytes; word * kWordBytes < end; ++word) {
+    const std::uint32_t mask = bytes_in_word(word * kWordBytes, kWordBytes, offset, end);
+    auto found = access_word(access, code, word, static_cast<std::uint8_t>(mask));
+    if (found && !race) race = found;
   }
   return race;
 }
@@ -173,55 +171,22 @@ std::optional<RaceDetector::Race> RaceDetector::access(const Access& access, std
 std::optional<RaceDetector::Race> RaceDetector::access_word(const Access& access,
                                                             std::uint32_t code, std::uint64_t word,
                                                             std::uint8_t mask) {
-  std::optional<Race> race;
-  const bool writes = (access.kind & kAccessWrite) != 0;
-  Word& records = shadow_[word];
   Record* place = nullptr;
-  Record* oldest = &records[0];
-  for (Record& record : records) {
-    if (!exists(record)) {
-      record = {};
-      if (place == nullptr) place = &record;
-      continue;
-    }
-    const bool before = is_before(record, access.thread);
-    const bool record_writes = (record.kind & kAccessWrite) != 0;
-    const std::uint8_t common = record.mask & mask;
-    if (common != 0 && !before && (writes || record_writes) &&
-        (record.kind & access.kind & kAccessAtomic) == 0 && !race) {
-      race = Race{{record.thread, record.kind, codes_[record.code]},
-                  access,
-                  word * kWordBytes + static_cast<std::uint64_t>(__builtin_ctz(common))};
-    }
-    // Whoever is unordered with the old access, and would make a race with it, is unordered with
-    // this one too, and makes a race with it. (Only a plain access stands for a plain one.)
-    const bool same_or_stronger = writes || !record_writes;
-    const bool same_or_plainer =
-        (access.kind & kAccessAtomic) == 0 || (record.kind & kAccessAtomic) != 0;
-    if (before && same_or_stronger && same_or_plainer && (record.mask & ~mask) == 0) {
-      record = {};
-      place = &record;
-    } else if (record.generation < oldest->generation) {
-      oldest = &record;
-    }
-  }
-  if (place == nullptr) {
-    // Of equal age: a load rather than a store, which makes races with more.
-    place = oldest;
-    for (Record& record : records) {
-      if (record.generation == oldest->generation && (record.kind & kAccessWrite) == 0) {
-        place = &record;
-        break;
-      }
-    }
-  }
+  const auto other = compare_with_word(
+      shadow_[word], mask, access.kind, [this](const Record& record) { return exists(record); },
+      [&](const Record& record) { return is_before(record, access.thread); },
+      [](const Record& a, const Record& b) { return a.generation < b.generation; }, place);
   *place = {generation_,
             clock_[access.thread],
             static_cast<std::uint16_t>(access.thread),
             mask,
             static_cast<std::uint8_t>(access.kind),
             code};
-  return race;
+  if (!other) return std::nullopt;
+  const int byte = __builtin_ctz(static_cast<unsigned>(other->mask & mask));
+  return Race{{other->thread, other->kind, codes_[other->code]},
+              access,
+              word * kWordBytes + static_cast<std::uint64_t>(byte)};
 }
 
 }  // namespace culebra_emu

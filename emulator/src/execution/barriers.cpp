@@ -281,6 +281,7 @@ void GroupExecutor::release_grid_if_complete() {
   if (grid_arrived_ != live_threads_ || exited_blocks_ != 0) return;
   grid_arrived_ = 0;
   ++grid_phase_;
+  checks_.on_grid_barrier({clusters_.data(), count_of(launch_->clusters())});
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     if (threads_[i].waiting.what == Waiting::For::kGrid && !threads_[i].exited) {
       let_go_on(threads_[i]);

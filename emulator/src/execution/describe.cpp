@@ -13,17 +13,17 @@
 namespace culebra_emu {
 namespace {
 
-std::string to_string(Index3 index) {
-  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
-         std::to_string(index.z) + ")";
-}
-
 std::string base_name(const char* path) {
   const char* slash = std::strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;
 }
 
 }  // namespace
+
+std::string to_string(Index3 index) {
+  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
+         std::to_string(index.z) + ")";
+}
 
 std::string name_of(const EmulatedThread& thread) { return "thread " + to_string(thread.index); }
 

@@ -14,6 +14,7 @@ namespace culebra_emu {
 
 class GroupExecutor;
 struct BlockChecks;
+struct RaceParty;
 struct EmulatedBlock;
 
 // Runs one thread after the other, all on one stack, as long as they do not wait.
@@ -109,6 +110,8 @@ struct Cluster {
   // may arrive in the next phase before another has looked at the end of this one.
   const void* hand_over(std::uint32_t in_phase) const { return &hand_overs[in_phase % 2]; }
   std::array<char, 2> hand_overs = {};
+  // What it did and knows; null if blocks are not compared (checking/global_races.h).
+  std::shared_ptr<RaceParty> party;
 };
 
 struct EmulatedBlock {

@@ -9,10 +9,12 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 
+#include "checking/global_races.h"
 #include "config.h"
 #include "execution/group_executor.h"
 #include "execution/shuffle.h"
@@ -58,7 +60,11 @@ class GridRun {
   explicit GridRun(const Launch& launch)
       : launch_(launch),
         clusters_in_group_(launch.cooperative ? count_of(launch.clusters()) : 1),
-        groups_(count_of(launch.clusters()) / clusters_in_group_) {}
+        groups_(count_of(launch.clusters()) / clusters_in_group_) {
+    if (config().checks.race && count_of(launch.clusters()) > 1) {
+      races_.emplace(launch.cluster, reinterpret_cast<const void*>(launch.kernel->invoke));
+    }
+  }
 
   std::uint64_t groups() const { return groups_; }
 
@@ -97,7 +103,8 @@ class GridRun {
         prepare_thread_for_faults();
         executor = executors().take();
       }
-      outcome = executor->run(launch_, group * clusters_in_group_, clusters_in_group_);
+      outcome = executor->run(launch_, group * clusters_in_group_, clusters_in_group_,
+                              races_ ? &*races_ : nullptr);
       static_shared_bytes = executor->static_shared_bytes();
     } catch (const std::bad_alloc&) {
       // It may be half prepared.
@@ -115,6 +122,7 @@ class GridRun {
   const Launch& launch_;
   const std::uint64_t clusters_in_group_;
   const std::uint64_t groups_;
+  std::optional<GlobalRaces> races_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<bool> failed_ = false;

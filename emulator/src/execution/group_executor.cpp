@@ -21,12 +21,13 @@ GroupExecutor& GroupExecutor::of(const Thread* thread) {
   return *static_cast<const EmulatedThread*>(thread)->executor;
 }
 
-Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint64_t count) {
+Outcome GroupExecutor::run(const Launch& launch, std::uint64_t first, std::uint64_t count,
+                           GlobalRaces* races) {
   launch_ = &launch;
   outcome_ = {};
   current_ = launch.current_thread();
   prepare(launch, count);
-  checks_.begin_group(launch, current_, threads_);
+  checks_.begin_group(launch, current_, threads_, races);
   prepare_order(first);
   has_deadline_ = config().timeout_s != 0;
   if (has_deadline_) {
@@ -153,7 +154,6 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
                         cluster_index.y * launch.cluster.y + inside.y,
                         cluster_index.z * launch.cluster.z + inside.z};
   block.shared.begin_block(launch.dynamic_shared_bytes);
-  checks_.begin_block(block);
   const std::uint64_t linear =
       index.x + std::uint64_t{launch.grid.x} * (index.y + std::uint64_t{launch.grid.y} * index.z);
   block.block = {.index = index,
@@ -169,6 +169,7 @@ void GroupExecutor::begin_block(EmulatedBlock& block, Index3 cluster_index, std:
                  .shared_window_bytes = block.shared.window_bytes(),
                  .shared_windows = cluster.windows.data(),
                  .multiprocessor = static_cast<std::uint32_t>(linear % kMultiprocessors)};
+  checks_.begin_block(block);
   block.live_threads = block.thread_count;
   block.barrier_arrived = block.barrier_predicates = block.barrier_arrived_only = 0;
   block.barrier_first = nullptr;

@@ -32,7 +32,8 @@ class GroupExecutor {
   GroupExecutor& operator=(const GroupExecutor&) = delete;
 
   // Runs `count` clusters of the launch, from `first` on, to their end or to the first fault.
-  Outcome run(const Launch& launch, std::uint64_t first, std::uint64_t count);
+  // `races` is the launch's, null if its blocks are not compared.
+  Outcome run(const Launch& launch, std::uint64_t first, std::uint64_t count, GlobalRaces* races);
 
   // The static shared memory of the last launch's kernel, as far as it was seen.
   std::uint32_t static_shared_bytes() const { return layout_.used_bytes(); }
@@ -200,6 +201,8 @@ class GroupExecutor {
   bool has_deadline_ = false;
 };
 
+// "(1,0,0)"
+std::string to_string(Index3 index);
 // "thread (1,0,0)"
 std::string name_of(const EmulatedThread& thread);
 // "__syncthreads in softmax.cu:120"

@@ -73,6 +73,10 @@ struct RuntimeFunctions {
       GroupExecutor::of(thread).checks().on_access(of(thread), address, bytes, kind, code);
     });
   }
+  static void fence(Thread* thread) {
+    GroupExecutor::or_fail(thread,
+                           [&] { GroupExecutor::of(thread).checks().on_fence(of(thread)); });
+  }
   static void out_of_bounds(Thread* thread, const char* what, const void* code) {
     GroupExecutor::of(thread).checks().on_out_of_bounds(of(thread), what, code);
   }
@@ -96,6 +100,7 @@ const Runtime kRuntime = {
     &RuntimeFunctions::out_of_bounds,
     &RuntimeFunctions::grid_barrier,
     &kAsyncFunctions,
+    &RuntimeFunctions::fence,
 };
 
 }  // namespace culebra_emu

@@ -89,6 +89,9 @@ std::string DataLayout::describe(std::uint64_t address, std::uint64_t bytes) con
   if (object == nullptr) return "before all variables of the image";
   const std::string name =
       "the variable " + readable(object->name) + " of " + bytes_text(object->end - object->begin);
+  if (address < object->end && bytes <= object->end - address) {
+    return "at byte " + std::to_string(address - object->begin) + " of " + name;
+  }
   if (address < object->end) {
     return "reaching " + bytes_text(address + bytes - object->end) + " beyond " + name;
   }

@@ -38,7 +38,7 @@ __device__ __forceinline__ void fence_mbarrier_init_release_cluster() {
 // fence.acq_rel.cta.
 __device__ __forceinline__ void fence_acq_rel_cta() {
 #ifdef CULEBRA_HOST
-  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+  culebra_emu::fence<culebra_emu::Scope::cta>();
 #else
   asm volatile("fence.acq_rel.cta;" : : : "memory");
 #endif
@@ -47,7 +47,7 @@ __device__ __forceinline__ void fence_acq_rel_cta() {
 // fence.acq_rel.cluster (sm_90).
 __device__ __forceinline__ void fence_acq_rel_cluster() {
 #ifdef CULEBRA_HOST
-  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+  culebra_emu::fence<culebra_emu::Scope::cluster>();
 #else
   CULEBRA_NEEDS_SM_90(asm volatile("fence.acq_rel.cluster;" : : : "memory"));
 #endif
@@ -56,7 +56,7 @@ __device__ __forceinline__ void fence_acq_rel_cluster() {
 // fence.acq_rel.gpu.
 __device__ __forceinline__ void fence_acq_rel_gpu() {
 #ifdef CULEBRA_HOST
-  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+  culebra_emu::fence<culebra_emu::Scope::gpu>();
 #else
   asm volatile("fence.acq_rel.gpu;" : : : "memory");
 #endif
@@ -65,7 +65,7 @@ __device__ __forceinline__ void fence_acq_rel_gpu() {
 // fence.acq_rel.sys.
 __device__ __forceinline__ void fence_acq_rel_sys() {
 #ifdef CULEBRA_HOST
-  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+  culebra_emu::fence<culebra_emu::Scope::sys>();
 #else
   asm volatile("fence.acq_rel.sys;" : : : "memory");
 #endif

@@ -11,26 +11,31 @@ namespace culebra::ptx {
 
 #define CULEBRA_LOAD(order, scope, type, ctype, constraint)                              \
   __device__ __forceinline__ ctype ld_##order##_##scope##_##type(const ctype* address) { \
-    return culebra_emu::atomic_load(address);                                            \
+    using namespace culebra_emu;                                                         \
+    return atomic_load<Order::order, Scope::scope>(address);                             \
   }
 #define CULEBRA_STORE(order, scope, type, ctype, constraint)                                   \
   __device__ __forceinline__ void st_##order##_##scope##_##type(ctype* address, ctype value) { \
-    culebra_emu::atomic_store(address, value);                                                 \
+    using namespace culebra_emu;                                                               \
+    atomic_store<Order::order, Scope::scope>(address, value);                                  \
   }
 #define CULEBRA_ATOM_ADD(order, scope, type, ctype, constraint)                        \
   __device__ __forceinline__ ctype atom_add_##order##_##scope##_##type(ctype* address, \
                                                                        ctype value) {  \
-    return atomicAdd(address, value);                                                  \
+    using namespace culebra_emu;                                                       \
+    return atomic_add<Order::order, Scope::scope>(address, value);                     \
   }
-#define CULEBRA_ATOM_CAS(order, scope, type, ctype, bits, constraint)   \
-  __device__ __forceinline__ ctype atom_cas_##order##_##scope##_##bits( \
-      ctype* address, ctype compare, ctype value) {                     \
-    return atomicCAS(address, compare, value);                          \
+#define CULEBRA_ATOM_CAS(order, scope, type, ctype, bits, constraint)                    \
+  __device__ __forceinline__ ctype atom_cas_##order##_##scope##_##bits(                  \
+      ctype* address, ctype compare, ctype value) {                                      \
+    using namespace culebra_emu;                                                         \
+    return atomic_compare_and_swap<Order::order, Scope::scope>(address, compare, value); \
   }
 #define CULEBRA_RED_ADD(order, scope, type, ctype, constraint)                       \
   __device__ __forceinline__ void red_add_##order##_##scope##_##type(ctype* address, \
                                                                      ctype value) {  \
-    atomicAdd(address, value);                                                       \
+    using namespace culebra_emu;                                                     \
+    atomic_add<Order::order, Scope::scope>(address, value);                          \
   }
 
 #else
