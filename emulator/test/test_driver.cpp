@@ -9,6 +9,8 @@
 
 using namespace culebra_test;
 
+DRIVER_CALL(cuDeviceGetLuid, char*, unsigned*, CUdevice);
+
 TEST(before_init) {
   int count = 0, version = 0;
   CUcontext context = nullptr;
@@ -70,6 +72,18 @@ TEST(device_says_what_it_is) {
   std::size_t bytes = 0;
   RETURNS(0, cuDeviceTotalMem_v2(&bytes, 0));
   CHECK(bytes > std::size_t{1} << 30);
+}
+
+// As the driver for Linux, which has none.
+TEST(devices_have_no_luid) {
+  char luid[8] = {};
+  unsigned mask = 0;
+  RETURNS(3, cuDeviceGetLuid(luid, &mask, 0));
+  RETURNS(0, cuInit(0));
+  RETURNS(801, cuDeviceGetLuid(luid, &mask, 0));
+  RETURNS(1, cuDeviceGetLuid(nullptr, &mask, 0));
+  RETURNS(1, cuDeviceGetLuid(luid, nullptr, 0));
+  RETURNS(101, cuDeviceGetLuid(luid, &mask, 1));
 }
 
 TEST(several_devices, {"CULEBRA_EMU_DEVICES=3"}) {

@@ -10,6 +10,7 @@ DRIVER_CALL(cuModuleEnumerateFunctions, CUfunction*, unsigned, CUmodule);
 DRIVER_CALL(cuModuleGetLoadingMode, int*);
 DRIVER_CALL(cuLibraryGetGlobal, CUdeviceptr*, std::size_t*, CUlibrary, const char*);
 DRIVER_CALL(cuLibraryGetManaged, CUdeviceptr*, std::size_t*, CUlibrary, const char*);
+DRIVER_CALL(cuLibraryGetUnifiedFunction, void**, CUlibrary, const char*);
 DRIVER_CALL(cuLibraryLoadFromFile, CUlibrary*, const char*, CUjit_option*, void**, unsigned, int*,
             void**, unsigned);
 DRIVER_CALL(cuFuncSetCacheConfig, CUfunction, CUfunc_cache);
@@ -132,6 +133,11 @@ TEST(a_librarys_variables) {
   CHECK_EQ(same, counts);
   RETURNS(500, cuLibraryGetGlobal(&counts, &bytes, library, "no_such_variable"));
   RETURNS(500, cuLibraryGetManaged(&counts, &bytes, library, "other_counts"));
+  void* unified = nullptr;
+  RETURNS(500, cuLibraryGetUnifiedFunction(&unified, library, "other_counts"));
+  RETURNS(1, cuLibraryGetUnifiedFunction(&unified, library, ""));
+  RETURNS(1, cuLibraryGetUnifiedFunction(nullptr, library, "other_counts"));
+  RETURNS(400, cuLibraryGetUnifiedFunction(&unified, nullptr, "other_counts"));
   RETURNS(400, cuLibraryGetGlobal(&counts, &bytes, nullptr, "other_counts"));
   RETURNS(0, cuLibraryLoadData(&junk, "junk", nullptr, nullptr, 0, nullptr, nullptr, 0));
   RETURNS(200, cuLibraryGetGlobal(&counts, &bytes, junk, "other_counts"));

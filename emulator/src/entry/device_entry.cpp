@@ -67,6 +67,14 @@ CULEBRA_EMU_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice ordinal) {
   return get_uuid("cuDeviceGetUuid_v2", uuid, ordinal);
 }
 
+// Only Windows has such numbers; elsewhere the driver looks at the arguments and says no.
+CULEBRA_EMU_EXPORT CUresult cuDeviceGetLuid(char* luid, unsigned* node_mask, CUdevice ordinal) {
+  return with_device("cuDeviceGetLuid", kQuery, ordinal, [&](Device&) {
+    return luid == nullptr || node_mask == nullptr ? CUDA_ERROR_INVALID_VALUE
+                                                   : CUDA_ERROR_NOT_SUPPORTED;
+  });
+}
+
 CULEBRA_EMU_EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice ordinal) {
   return with_device("cuDeviceGetAttribute", kQuery, ordinal, [&](Device& device) {
     const std::optional<int> known = device.attribute(attribute);

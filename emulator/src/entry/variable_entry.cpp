@@ -48,10 +48,24 @@ CULEBRA_EMU_EXPORT CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t
   });
 }
 
-// Images have no managed variables.
-CULEBRA_EMU_EXPORT CUresult cuLibraryGetManaged(CUdeviceptr*, std::size_t*, CUlibrary handle,
-                                                const char* name) {
-  return with_library("cuLibraryGetManaged", handle, [&](const Library&) {
+namespace {
+
+// Of that kind images have nothing.
+CUresult find_nothing(const char* symbol, CUlibrary handle, const char* name) {
+  return with_library(symbol, handle, [&](const Library&) {
     return name == nullptr || *name == '\0' ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
   });
+}
+
+}  // namespace
+
+CULEBRA_EMU_EXPORT CUresult cuLibraryGetManaged(CUdeviceptr*, std::size_t*, CUlibrary handle,
+                                                const char* name) {
+  return find_nothing("cuLibraryGetManaged", handle, name);
+}
+
+CULEBRA_EMU_EXPORT CUresult cuLibraryGetUnifiedFunction(void** function, CUlibrary handle,
+                                                        const char* name) {
+  return function == nullptr ? find_nothing("cuLibraryGetUnifiedFunction", handle, nullptr)
+                             : find_nothing("cuLibraryGetUnifiedFunction", handle, name);
 }
