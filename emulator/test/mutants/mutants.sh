@@ -12,7 +12,7 @@ mutant reduce_no_barrier_before_all_read_the_result reduce include/culebra/block
 thorough reduce_one_partial_too_many reduce include/culebra/block.cuh \
   's/self\.lane < warps/self.lane <= warps/' 'init: read of .* that nobody has written, in a shared array'
 mutant reduce_load_one_beyond_the_row reduce reduce/reduce.cu \
-  's/i < length; i \+= blockDim\.x\) state/i <= length; i += blockDim.x) state/' 'invalid global read|FAILED: '
+  's/= at < length \?/= at <= length ?/' 'invalid global read|FAILED: '
 thorough reduce_wrong_lane reduce include/culebra/warp.cuh \
   's/self\.lane \^ distance\)/self.lane ^ (distance > 1 ? distance : 2))/' 'FAILED: '
 
