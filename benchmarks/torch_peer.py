@@ -117,31 +117,48 @@ class MaskedSoftmax:
 
 
 class Reduction:
-    """Of the last axis, or of all elements. The error is a part of the sum of magnitudes."""
+    """Of the last axis, the first, or of all elements. The error of a sum is a part of the sum of magnitudes."""
 
     def __init__(self, torch, request):
         self.torch = torch
-        self.axis = (-1,) if request["axis"] == "last" else (0, 1)
+        self.axis = {"last": (-1,), "first": (0,), "all": (0, 1)}[request["axis"]]
         self.op = request["op"]
         self.type = torch.float32 if request["type"] != "f64" else torch.float64
 
     def output(self, x):
-        shape = (x.shape[0],) if self.axis == (-1,) else ()
-        return self.torch.empty(shape, device=x.device, dtype=x.dtype if self.op == "max" else self.type)
+        shape = () if self.axis == (0, 1) else (x.shape[0] if self.axis == (-1,) else x.shape[1],)
+        kept = {"max": x.dtype, "logsumexp": x.dtype, "argmax": self.torch.int64}
+        return self.torch.empty(shape, device=x.device, dtype=kept.get(self.op, self.type))
 
     def run(self, x, out):
         if self.op == "max":
             self.torch.amax(x, self.axis, out=out)
         elif self.op == "mean":
             self.torch.mean(x, self.axis, dtype=self.type, out=out)
+        elif self.op == "argmax":
+            self.torch.argmax(x, None if self.axis == (0, 1) else self.axis[0], out=out)
+        elif self.op == "logsumexp":
+            self.torch.logsumexp(x, self.axis, out=out)
+        elif self.op == "l2_norm":
+            self.torch.linalg.vector_norm(x, 2, self.axis, dtype=self.type, out=out)
         else:
             self.torch.sum(x, self.axis, dtype=self.type, out=out)
 
     def error(self, x, out, rows):
-        part = x[rows] if self.axis == (-1,) else x
-        got = out[rows] if self.axis == (-1,) else out
+        part, got = x, out
+        if self.axis == (-1,):
+            part, got = x[rows], out[rows]
+        elif self.axis == (0,):
+            part, got = x[:, rows], out[rows]
         if self.op == "max":
             return (got.double() - part.amax(self.axis).double()).abs().max().item(), got.numel()
+        if self.op == "argmax":
+            found = part.flatten()[got] if self.axis == (0, 1) else part.gather(-1, got[:, None])[:, 0]
+            return (found.double() - part.amax(self.axis).double()).abs().max().item(), got.numel()
+        if self.op in ("logsumexp", "l2_norm"):
+            call = self.torch.logsumexp if self.op == "logsumexp" else self.torch.linalg.vector_norm
+            truth = call(part.double(), -1) if self.op == "logsumexp" else call(part.double(), 2, -1)
+            return ((got.double() - truth).abs() / truth.abs()).max().item(), got.numel()
         value = got.double() * (part.numel() // got.numel() if self.op == "mean" else 1)
         truth = part.sum(self.axis, dtype=self.torch.float64)
         magnitudes = part.abs().sum(self.axis, dtype=self.torch.float64)
@@ -231,6 +248,9 @@ OPERATIONS = {
     "sum": Reduction,
     "max": Reduction,
     "mean": Reduction,
+    "argmax": Reduction,
+    "logsumexp": Reduction,
+    "l2_norm": Reduction,
 }
 
 

@@ -110,6 +110,8 @@ void check_softmax_split(Bench& bench);
 void check_softmax_additive(Bench& bench);
 void check_softmax_backward(Bench& bench);
 void check_reduce(Bench& bench);
+void check_reduce_columns(Bench& bench);
+void check_reduce_segments(Bench& bench);
 void check_topk(Bench& bench);
 void check_sampling(Bench& bench);
 void check_selftest(Bench& bench);

@@ -94,4 +94,20 @@ struct F64 {
   static double value(Storage s) { return s; }
 };
 
+struct I32 {
+  using Storage = std::int32_t;
+  static constexpr const char* kName = "i32";
+  static constexpr double kArithmetic = 0;
+  static Storage make(double x) { return static_cast<Storage>(x); }
+  static long double value(Storage s) { return s; }
+};
+
+struct I64 {
+  using Storage = std::int64_t;
+  static constexpr const char* kName = "i64";
+  static constexpr double kArithmetic = 0;
+  static Storage make(double x) { return static_cast<Storage>(x); }
+  static long double value(Storage s) { return static_cast<long double>(s); }
+};
+
 }  // namespace runner

@@ -29,6 +29,8 @@ const std::vector<Family>& families() {
       {"ptx", runner::check_ptx, false},
       {"intrinsics", runner::check_intrinsics, false},
       {"reduce", runner::check_reduce, true},
+      {"reduce_columns", runner::check_reduce_columns, true},
+      {"reduce_segments", runner::check_reduce_segments, true},
       {"softmax", runner::check_softmax, true},
       {"softmax_fused", runner::check_softmax_fused, true},
       {"softmax_split", runner::check_softmax_split, true},

@@ -1,21 +1,19 @@
-// Every reduction against long double arithmetic, in one launch over rows and in two launches over
-// all elements.
+// Reductions of rows against long double arithmetic, in one launch over rows and in two launches
+// over all elements: what is particular of sums, maxima and minima of floats, and every operation
+// and type by reductions.h.
 #include <algorithm>
 #include <cmath>
 
 #include "checks.h"
 #include "culebra/params.h"
 #include "elements.h"
+#include "reductions.h"
 
 namespace runner {
 
 namespace {
 
-enum class Op { kSum, kMax, kMin };
-
 constexpr double kInfinite = INFINITY;
-
-const char* name_of(Op op) { return op == Op::kSum ? "sum" : op == Op::kMax ? "max" : "min"; }
 
 template <class E>
 class ReduceChecks {
@@ -198,6 +196,56 @@ void check_type(Bench& bench) {
   for (const Op op : {Op::kSum, Op::kMax, Op::kMin}) ReduceChecks<E>(bench, op).run();
 }
 
+// Rows, and chunks whose states are merged.
+struct CheckRows {
+  template <class E>
+  void check(Reductions<E>& reductions) const {
+    Bench& bench = reductions.bench;
+    for (const HardValues values : kHardValues) {
+      for (const int64_t length : {0, 1, 7, 131, 5000}) {
+        constexpr int64_t kRowsOfTest = 3;
+        const int64_t stride = length + 5;
+        const std::size_t offset = length % 2;
+        const auto in = reductions.elements(offset + kRowsOfTest * stride, values);
+        const DeviceArray<typename E::Storage> device_in(bench.driver, in);
+        const auto out = reductions.results(kRowsOfTest);
+        const std::string symbol = reductions.symbol("reduce_", "");
+        const unsigned threads = bench.root.kernel(symbol).max_threads;
+        bench.launch(symbol, 2, length > 1000 ? threads : 64, 0,
+                     ReduceParams{out.at(0), device_in.at(offset), kRowsOfTest, length, stride,
+                                  int64_t(in.size() - offset), reductions.divisor(length)});
+        const auto got = out.read();
+        for (int64_t r = 0; r < kRowsOfTest; ++r) {
+          reductions.compare("a row", &in[offset + r * stride], length, 1, got, r);
+        }
+      }
+      all(reductions, values);
+    }
+  }
+
+ private:
+  template <class E>
+  void all(Reductions<E>& reductions, HardValues values) const {
+    Bench& bench = reductions.bench;
+    constexpr int64_t kChunk = 1024;
+    constexpr int64_t kCount = 5 * kChunk + 77;
+    constexpr int64_t kChunks = 6;
+    const auto in = reductions.elements(kCount, values);
+    const DeviceArray<typename E::Storage> device_in(bench.driver, in);
+    const auto states = reductions.states(kChunks);
+    const auto out = reductions.results(1);
+    const std::string first =
+        reductions.symbol("reduce_", reductions.states_are_results() ? "" : "states_");
+    const std::string second = reductions.merge_symbol("reduce_");
+    bench.launch(first, 4, 128, 0,
+                 ReduceParams{states.at(0), device_in.at(0), kChunks, kChunk, kChunk, kCount, 1.0});
+    bench.launch(second, 1, 64, 0,
+                 ReduceParams{out.at(0), states.at(0), 1, kChunks, kChunks, kChunks,
+                              reductions.divisor(kCount)});
+    reductions.compare("chunks", in.data(), kCount, 1, out.read(), 0);
+  }
+};
+
 }  // namespace
 
 void check_reduce(Bench& bench) {
@@ -205,6 +253,7 @@ void check_reduce(Bench& bench) {
   check_type<F16>(bench);
   check_type<BF16>(bench);
   check_type<F64>(bench);
+  check_reductions(bench, CheckRows());
 }
 
 }  // namespace runner

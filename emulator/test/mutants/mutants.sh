@@ -11,8 +11,18 @@ mutant reduce_no_barrier_before_all_read_the_result reduce include/culebra/block
   '/from overwriting `result` while/,+1 s/__syncthreads\(\);//' "$early"
 thorough reduce_one_partial_too_many reduce include/culebra/block.cuh \
   's/self\.lane < warps/self.lane <= warps/' 'init: read of .* that nobody has written, in a shared array'
-mutant reduce_load_one_beyond_the_row reduce reduce/reduce.cu \
-  's/= at < length \?/= at <= length ?/' 'invalid global read|FAILED: '
+mutant reduce_load_one_beyond_the_row reduce include/culebra/reduction_rows.cuh \
+  's/at < count \? row\[at\]/at <= count ? row[at]/' 'invalid global read|FAILED: '
+thorough columns_no_barrier_before_states_are_read reduce_columns reduce_columns/reduce_columns.cu \
+  '/waits for the states of the upper/,+1 s/__syncthreads\(\);//' "$early"
+thorough columns_no_barrier_behind_the_states reduce_columns reduce_columns/reduce_columns.cu \
+  '/waits until they are read/,+1 s/__syncthreads\(\);//' "$early"
+thorough columns_row_beyond_the_piece reduce_columns reduce_columns/reduce_columns.cu \
+  's/at < end \? column/at <= end ? column/' 'invalid global read|FAILED: '
+thorough segments_neighbour_counted reduce_segments reduce_segments/reduce_segments.cu \
+  's/i < before \?/i + 1 < before ?/' 'FAILED: '
+thorough segments_offset_not_clamped reduce_segments reduce_segments/reduce_segments.cu \
+  's/x < low \? low : x > high \? high : x/x < low ? low : x/' 'invalid global read|FAILED: '
 thorough reduce_wrong_lane reduce include/culebra/warp.cuh \
   's/self\.lane \^ distance\)/self.lane ^ (distance > 1 ? distance : 2))/' 'FAILED: '
 

@@ -44,12 +44,20 @@ struct OnlineState {
   // is which; the explicit fma rounds the same both ways.
   static __device__ __forceinline__ OnlineState merge(const OnlineState& a, const OnlineState& b,
                                                       A scale) {
+    return merge_by(a, b, [scale](A low, A high) { return softmax_weight(low, high, scale); });
+  }
+
+  // The same with another way to measure the lower state's sum by the higher m: factor(low m, high
+  // m), 1 if they are equal.
+  template <class Factor>
+  static __device__ __forceinline__ OnlineState merge_by(const OnlineState& a, const OnlineState& b,
+                                                         Factor factor) {
     const bool b_larger = a.m < b.m;
     const A high = b_larger ? b.m : a.m;
     const A high_d = b_larger ? b.d : a.d;
     const A low = b_larger ? a.m : b.m;
     const A low_d = b_larger ? a.d : b.d;
-    return {high, fma_rn(low_d, softmax_weight(low, high, scale), high_d)};
+    return {high, fma_rn(low_d, factor(low, high), high_d)};
   }
 };
 

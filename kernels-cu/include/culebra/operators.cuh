@@ -1,6 +1,8 @@
 // The operators of plain reductions: neutral element and combination. All are exactly commutative.
 #pragma once
 
+#include <type_traits>
+
 #include "culebra/math.cuh"
 #include "culebra/platform.cuh"
 #include "culebra/ptx.cuh"
@@ -27,9 +29,13 @@ struct Sum {
 // A NaN on either side is the result. There is no max.NaN.f64, so doubles compare.
 template <class T>
 struct Max {
-  static constexpr T kNeutral = -kInfinity<T>;
+  static constexpr T kNeutral = kLeast<T>;
   __device__ __forceinline__ T operator()(T a, T b) const {
-    return a != a ? a : b != b ? b : max_of(a, b);
+    if constexpr (std::is_integral_v<T>) {
+      return a < b ? b : a;
+    } else {
+      return a != a ? a : b != b ? b : max_of(a, b);
+    }
   }
 };
 template <>
@@ -39,8 +45,14 @@ __device__ __forceinline__ float Max<float>::operator()(float a, float b) const 
 
 template <class T>
 struct Min {
-  static constexpr T kNeutral = kInfinity<T>;
-  __device__ __forceinline__ T operator()(T a, T b) const { return -Max<T>()(-a, -b); }
+  static constexpr T kNeutral = kGreatest<T>;
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return b < a ? b : a;
+    } else {
+      return -Max<T>()(-a, -b);
+    }
+  }
 };
 template <>
 __device__ __forceinline__ float Min<float>::operator()(float a, float b) const {

@@ -119,17 +119,59 @@ CULEBRA_STRUCT(SoftmaxBackwardPieces, sums, pieces, piece_length)
 
 // out[r] = (reduction over i of in[r, i]) / divisor
 struct ReduceParams {
-  void* out;  // rows results of the accumulator's type, side by side
+  void* out;  // rows results, side by side
   const void* in;
   int64_t rows;
   int64_t row_length;
   int64_t in_row_stride;
   int64_t element_limit;  // a row ends here at the latest, counted from `in`: lets the last row of
                           // a list of chunks be short
-  double
-      divisor;  // of a sum: 1, or the number of elements for a mean; max and min do not look at it
+  double divisor;  // of a sum: 1, or the number of elements for a mean; others do not look at it
 };
 CULEBRA_STRUCT(ReduceParams, out, in, rows, row_length, in_row_stride, element_limit, divisor)
+
+// out[o, c] = (reduction over i of in[o, i, c]) / divisor: of `outer` matrices their columns
+struct ReduceColumnsParams {
+  void* out;  // outer x columns results, or outer x columns x pieces states
+  const void* in;
+  int64_t outer;
+  int64_t length;   // rows of a matrix
+  int64_t columns;  // of a matrix; elements of a row lie side by side
+  int64_t in_outer_stride;
+  int64_t in_row_stride;
+  int64_t piece_length;  // rows of a piece; the last one of a column may be shorter
+  int64_t pieces;        // of a column
+  double divisor;        // as of ReduceParams; of results
+  int32_t to_states;     // 1: states are written; 0: results, of a single piece
+};
+CULEBRA_STRUCT(ReduceColumnsParams, out, in, outer, length, columns, in_outer_stride, in_row_stride,
+               piece_length, pieces, divisor, to_states)
+
+// A piece of a segment that is too long for a few lanes.
+struct ReduceSegmentPiece {
+  int64_t segment;  // from 1; 0 is no piece
+  int64_t first;    // number of the segment's first piece in the list
+};
+
+// out[s] = reduction over the elements in[offsets[s]], ..., in[offsets[s + 1] - 1]. Offsets below 0
+// count as 0, beyond `elements` as that, and where the second is below the first there are none.
+struct ReduceSegmentsParams {
+  void* out;
+  const void* in;
+  const void* offsets;  // segments + 1 of them
+  int64_t segments;
+  int64_t elements;  // of `in`
+  int64_t longest;   // of the segments that the first launch reduces; it lists the pieces of others
+  int64_t piece_length;  // a multiple of 16 bytes of elements
+  int64_t piece_limit;   // of the list; a segment whose pieces do not fit is not cut
+  void* piece_count;     // a u64 that is 0 before the first launch
+  void* pieces;          // piece_limit times ReduceSegmentPiece, 0 before the first launch
+  void* states;          // piece_limit of them
+  int32_t offset_bytes;  // 4 or 8
+  int32_t mean;          // 1: divides by a segment's length
+};
+CULEBRA_STRUCT(ReduceSegmentsParams, out, in, offsets, segments, elements, longest, piece_length,
+               piece_limit, piece_count, pieces, states, offset_bytes, mean)
 
 // What a top-k gives beside the indices.
 enum TopKContent : int32_t {

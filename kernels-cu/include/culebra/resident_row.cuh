@@ -45,14 +45,27 @@ class RowOfPacks {
   // Calls visit(x) for each element of the thread's in a fixed order, those of the padding too.
   template <class Visit>
   __device__ __forceinline__ void for_each(Visit visit) const {
+    for_each_numbered([&](int, A x) { visit(x); });
+  }
+
+  // The same with its number among the thread's elements: visit(k, x).
+  template <class Visit>
+  __device__ __forceinline__ void for_each_numbered(Visit visit) const {
     const Self& self = static_cast<const Self&>(*this);
 #pragma unroll 4
     for (int p = 0; p < self.count(); ++p) {
       T elements[kPackSize<T>];
       unpack(self.get(p), elements);
 #pragma unroll
-      for (int i = 0; i < kPackSize<T>; ++i) visit(to_accumulator(elements[i]));
+      for (int i = 0; i < kPackSize<T>; ++i) {
+        visit(p * kPackSize<T> + i, to_accumulator(elements[i]));
+      }
     }
+  }
+
+  // The place in the row of the thread's k-th element; it grows with k.
+  __device__ __forceinline__ int place(int k) const {
+    return first(k / kPackSize<T>) + k % kPackSize<T>;
   }
 
   // Calls visit(place in its pack, x, other's x) for each element of the thread's, in a fixed

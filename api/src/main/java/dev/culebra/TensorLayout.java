@@ -130,10 +130,39 @@ record TensorLayout(long[] shape, long[] strides) {
               + strides[last]
               + " apart; the operation needs 1, copy them together first");
     }
+    Fold rows = fold(0, last, "rows");
+    return new TensorView.Rows(rows.count, length, rows.count > 1 ? rows.stride : length);
+  }
+
+  /**
+   * Takes one axis out: those before it folded into one, those behind it into another whose
+   * elements lie side by side.
+   */
+  TensorView.Columns columns(int axis) {
+    Fold before = fold(0, axis, "matrices");
+    Fold behind = fold(axis + 1, shape.length, "columns");
+    if (behind.count > 1 && behind.stride != 1) {
+      throw new IllegalArgumentException(
+          this
+              + ": the elements behind axis "
+              + axis
+              + " lie "
+              + behind.stride
+              + " apart; the operation needs 1, copy them together first");
+    }
+    return new TensorView.Columns(
+        before.count, before.stride, shape[axis], strides[axis], behind.count);
+  }
+
+  /** Axes as one: how many indices they have together, and how far those lie apart. */
+  private record Fold(long count, long stride) {}
+
+  /** Folds the axes [from, to) into one, which needs that they lie at one common distance. */
+  private Fold fold(int from, int to, String what) {
     long count = 1;
     long stride = 0;
     boolean first = true;
-    for (int axis = last - 1; axis >= 0; axis--) {
+    for (int axis = to - 1; axis >= from; axis--) {
       if (shape[axis] == 1) {
         continue;
       }
@@ -143,17 +172,23 @@ record TensorLayout(long[] shape, long[] strides) {
       } else if (count != 0 && shape[axis] != 0 && strides[axis] != stride * count) {
         throw new IllegalArgumentException(
             this
-                + ": its leading axes cannot be folded into rows at one distance (axis "
+                + ": its "
+                + (from == 0 ? "leading" : "trailing")
+                + " axes cannot be folded into "
+                + what
+                + " at one distance (axis "
                 + axis
                 + " has stride "
                 + strides[axis]
-                + ", rows within it end after "
+                + ", "
+                + what
+                + " within it end after "
                 + stride * count
                 + "); make it contiguous or run it slice by slice");
       }
       count = multiply(count, shape[axis], shape);
     }
-    return new TensorView.Rows(count, length, count > 1 ? stride : length);
+    return new Fold(count, stride);
   }
 
   private static long multiply(long a, long b, long[] shape) {

@@ -186,6 +186,31 @@ public final class TensorView<E extends ElementType<E>> {
   }
 
   /**
+   * The tensor seen along one axis: matrices whose rows are the axis and whose columns are all axes
+   * behind it, folded into one; the axes before it are folded into one as well.
+   *
+   * @param count how many matrices
+   * @param matrixStride elements from the beginning of a matrix to that of the next
+   * @param length rows of a matrix
+   * @param rowStride elements from the beginning of a row to that of the next
+   * @param columns elements of a row, side by side
+   */
+  public record Columns(long count, long matrixStride, long length, long rowStride, long columns) {}
+
+  /**
+   * Takes an axis out and folds the others.
+   *
+   * @param axis from 0
+   * @return the columns along the axis
+   * @throws IndexOutOfBoundsException if there is no such axis
+   * @throws IllegalArgumentException if the axes before it do not lie at one distance, or those
+   *     behind it not side by side
+   */
+  public Columns columns(int axis) {
+    return layout.columns(Objects.checkIndex(axis, rank()));
+  }
+
+  /**
    * {@return whether two indices may name the same element, so that the view cannot be written;
    * false if none do}
    */

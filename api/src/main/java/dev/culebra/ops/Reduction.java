@@ -6,23 +6,37 @@ import dev.culebra.DeviceRange;
 import dev.culebra.ElementType;
 import dev.culebra.Stream;
 import dev.culebra.TensorView;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Sum, maximum, minimum or mean, along the last axis or of all elements.
+ * Sums, means, extrema and where they are, logsumexp and Euclidean norms: along an axis, of all
+ * elements, or of segments.
  *
- * <p>Input types are F16, BF16, F32 and F64. The result has the type of the accumulator, {@link
- * #resultType}: F32 for the first three, F64 for the last. Sums are compensated: what rounding
- * loses is carried along to the end, also between the parts of a large input, and the total is
- * rounded to the result's type once. Results are bitwise repeatable: what is added to what depends
- * on places only, not on the grid or the device.
+ * <p>Input types are F16, BF16, F32, F64, I32 and I64; {@link Op#resultType} says what a result is.
+ * Results are bitwise repeatable: what is combined with what depends on places and shapes only, not
+ * on the grid or the device.
  *
- * <p>Of nothing, the sum is 0, the mean NaN, the maximum -inf and the minimum +inf. NaN in gives
- * NaN out.
+ * <ul>
+ *   <li>Floating sums are compensated: what rounding loses is carried along to the end, also
+ *       between the parts of a large input, and the total is rounded to the result's type once.
+ *   <li>Sums of integers are exact in I64 and wrap around beyond it, as Java's {@code long} does;
+ *       means of integers are exact up to the division.
+ *   <li>{@link Op#ARGMAX} and {@link Op#ARGMIN} give the lowest index of equal elements (-0 equals
+ *       +0); the first NaN, if there is one.
+ *   <li>{@link Op#LOGSUMEXP} and {@link Op#L2_NORM} keep the largest element or magnitude apart, so
+ *       that nothing overflows or vanishes that the result can hold.
+ * </ul>
+ *
+ * <p>Of nothing, the sum and the norm are 0, the mean is NaN, the maximum -inf and the minimum
+ * +inf, of integers their type's least and greatest number, logsumexp -inf. There is no index of
+ * nothing: {@link #along} and {@link #all} refuse it, {@link #segments} writes -1. Otherwise NaN in
+ * gives NaN out.
  *
  * <p>An object keeps its prepared launches and is confined to the thread that made it, as they are.
  * It needs no closing: what it loads belongs to the context.
@@ -32,34 +46,65 @@ public final class Reduction {
   /** What is computed. */
   public enum Op {
     /** The sum. */
-    SUM("sum", 2),
+    SUM,
     /** The largest element. */
-    MAX("max", 1),
+    MAX,
     /** The smallest element. */
-    MIN("min", 1),
+    MIN,
     /** The sum divided by the number of elements. */
-    MEAN("sum", 2);
+    MEAN,
+    /** The index of the largest element. */
+    ARGMAX,
+    /** The index of the smallest element. */
+    ARGMIN,
+    /** The logarithm of the sum of exp(x); of floating types. */
+    LOGSUMEXP,
+    /** The Euclidean norm, the square root of the sum of squares; of floating types. */
+    L2_NORM;
 
-    private final String kernel;
+    /**
+     * The type of a result: F32 for F16, BF16 and F32, else the input's own. But I64 for the sum of
+     * integers and for indices, and F64 for the mean of integers.
+     *
+     * @param type the type of the input
+     * @return the type of the result
+     * @throws IllegalArgumentException if the operation does not take elements of the type
+     */
+    public ElementType<?> resultType(ElementType<?> type) {
+      return ReductionForm.of(this, type).result();
+    }
 
-    /** Elements of a partial result: of a sum, its value and what rounding lost. */
-    private final int stateLength;
+    /**
+     * The type of the elements that {@link Reduction#partials} writes.
+     *
+     * @param type the type of the input
+     * @return F32, F64, I32 or I64
+     * @throws IllegalArgumentException if the operation does not take elements of the type
+     */
+    public ElementType<?> partialType(ElementType<?> type) {
+      return ReductionForm.of(this, type).state();
+    }
 
-    Op(String kernel, int stateLength) {
-      this.kernel = kernel;
-      this.stateLength = stateLength;
+    boolean isIndex() {
+      return this == ARGMAX || this == ARGMIN;
     }
   }
 
   private static final String FAMILY = "reduce";
+  private static final String COLUMNS_FAMILY = "reduce_columns";
+  private static final String SEGMENTS_FAMILY = "reduce_segments";
   private static final int THREADS = 2;
   private static final int CHUNK_ELEMENTS = 3;
+  private static final int WARP_THREADS = 32;
+
+  /** States that a thread merges at a time: kStatesOnTheirWay of the kernels. */
+  private static final int MERGED_AT_ONCE = 8;
 
   /** What a kernel reads and writes; its rows of the launch table, and its part of the symbol. */
   private enum Role {
     /** Elements to results. */
     RESULTS("CULEBRA_REDUCE", ""),
-    /** Elements to states, of which a sum has two elements: its value and what rounding lost. */
+    /** Elements to states. */
     STATES("CULEBRA_REDUCE_STATES", "states_"),
     /** States to results. */
     MERGE("CULEBRA_REDUCE_MERGE", "merge_");
@@ -74,12 +119,16 @@ public final class Reduction {
   }
 
   /** A kernel, and the arguments that only a reduction has. */
-  private record Prepared(
-      Role role, RowKernel kernel, int mostThreads, int elementLimit, int divisor) {}
+  private record Prepared(RowKernel kernel, int mostThreads, int elementLimit, int divisor) {}
 
-  private final KernelFamily family;
-  private final Map<Role, Map<ElementType<?>, Prepared>> prepared = new EnumMap<>(Role.class);
   private final Op op;
+  private final KernelFamily family;
+  private final Map<ElementType<?>, ReductionForm> forms = new HashMap<>();
+  private final Map<Role, Map<ElementType<?>, Prepared>> prepared = new EnumMap<>(Role.class);
+  private final Map<ElementType<?>, ColumnReduction> columns = new HashMap<>();
+  private final Map<ElementType<?>, SegmentReduction> segments = new HashMap<>();
+  private @Nullable KernelFamily columnsFamily;
+  private @Nullable KernelFamily segmentsFamily;
 
   private Reduction(KernelFamily family, Op op) {
     this.family = family;
@@ -104,14 +153,14 @@ public final class Reduction {
   }
 
   /**
-   * Which kernel runs along the last axis; for a mean it is that of the sum.
+   * Which kernel runs along the last axis; for a mean of floating numbers it is that of the sum.
    *
    * @param type the type of the input
    * @return its symbol
-   * @throws IllegalArgumentException if the type is not a floating one
+   * @throws IllegalArgumentException if the operation does not take elements of the type
    */
   public String kernelName(ElementType<?> type) {
-    return symbol(Role.RESULTS, type);
+    return symbol(Role.RESULTS, form(type));
   }
 
   /**
@@ -120,84 +169,171 @@ public final class Reduction {
    *
    * @param type the type of the input
    * @return its symbol
-   * @throws IllegalArgumentException if the type is not a floating one
+   * @throws IllegalArgumentException if the operation does not take elements of the type
    */
   public String partialKernelName(ElementType<?> type) {
-    return symbol(partialRole(), type);
-  }
-
-  /** The states of a maximum are maxima, so one kernel does for both. */
-  private Role partialRole() {
-    return op.stateLength == 1 ? Role.RESULTS : Role.STATES;
-  }
-
-  private String symbol(Role role, ElementType<?> type) {
-    AccumulatorType.requireFloating(type);
-    return "culebra_reduce_" + op.kernel + "_" + role.infix + type.symbol();
+    ReductionForm form = form(type);
+    return symbol(partialRole(form), form);
   }
 
   /**
-   * The type of the result.
+   * Which kernel reads the input of {@link #along} where the axis is not the last.
    *
    * @param type the type of the input
-   * @return F64 for F64, else F32
-   * @throws IllegalArgumentException if the type is not a floating one
+   * @return its symbol
+   * @throws IllegalArgumentException if the operation does not take elements of the type
    */
-  public static ElementType<?> resultType(ElementType<?> type) {
-    return AccumulatorType.of(type);
+  public String columnKernelName(ElementType<?> type) {
+    return ColumnReduction.symbol(form(type));
   }
 
   /**
-   * Enqueues the reduction of every row of the last axis. Nothing is launched if there are no rows.
+   * Which kernel reads the input of {@link #segments}, except segments that are too long for it.
+   *
+   * @param type the type of the input
+   * @return its symbol
+   * @throws IllegalArgumentException if the operation does not take elements of the type
+   */
+  public String segmentKernelName(ElementType<?> type) {
+    return SegmentReduction.symbol(form(type));
+  }
+
+  /** Where states are results, as those of a maximum are, one kernel does for both. */
+  private static Role partialRole(ReductionForm form) {
+    return form.statesAreResults() ? Role.RESULTS : Role.STATES;
+  }
+
+  private static ElementType<?> typeOf(Role role, ReductionForm form) {
+    return role == Role.MERGE ? form.merged() : form.input();
+  }
+
+  private static String symbol(Role role, ReductionForm form) {
+    return "culebra_reduce_" + form.kernel() + "_" + role.infix + typeOf(role, form).symbol();
+  }
+
+  /**
+   * Enqueues the reduction of every row of the last axis: {@link #along} that axis.
    *
    * @param in the input: rows side by side within, at one distance from each other
-   * @param out one element a row, contiguous, of the {@link #resultType}: the input's shape without
-   *     its last axis
+   * @param out one element a row, contiguous, of the {@link Op#resultType}: the input's shape
+   *     without its last axis
    * @param stream where to enqueue
    * @throws IllegalArgumentException if type or shape of the output is another, the input cannot be
-   *     walked as rows, or the two overlap
+   *     walked as rows, the two overlap, or indices of nothing are wanted
    */
   public void lastAxis(TensorView<?> in, TensorView<?> out, Stream stream) {
     TensorView.Rows rows = in.rows();
-    requireResult(in, out);
-    if (!isShapeOfRows(in, out)) {
-      throw new IllegalArgumentException(
-          "the result has shape "
-              + Arrays.toString(Arrays.copyOf(in.shape(), in.rank() - 1))
-              + ", the output is "
-              + out);
-    }
-    if (rows.count() == 0) {
-      return;
-    }
-    long divisor = op == Op.MEAN ? rows.length() : 1;
-    long elements = rows.length() == 0 ? 0 : (rows.count() - 1) * rows.stride() + rows.length();
-    launch(
-        prepared(Role.RESULTS, in.type()),
-        in.range(),
-        rows,
-        elements,
-        divisor,
-        out.range(),
-        stream);
-  }
-
-  private static boolean isShapeOfRows(TensorView<?> in, TensorView<?> out) {
-    boolean same = out.rank() == in.rank() - 1;
-    for (int axis = 0; same && axis < out.rank(); axis++) {
-      same = out.length(axis) == in.length(axis);
-    }
-    return same;
+    ReductionForm form = requireResult(in, out);
+    requireShapeWithout(in.rank() - 1, in, out);
+    requireIndices(rows.length(), rows.count());
+    reduceRows(form, in, rows, out, stream);
   }
 
   /**
-   * Enqueues the reduction of all elements: chunks of a fixed length first, then their results.
+   * Enqueues the reduction along an axis. Any axis is read once and in wide accesses, if the
+   * elements behind it lie side by side.
    *
-   * @param in the input, contiguous
-   * @param out one element of the {@link #resultType}, of any rank
+   * @param axis the axis that goes away, from 0; a negative one counts from the last, which is -1
+   * @param in the input: the axes before {@code axis} at one distance from each other, those behind
+   *     it side by side, as in every contiguous tensor; {@code axis} itself may have any stride
+   * @param out contiguous, of the {@link Op#resultType}: the input's shape without the axis
+   * @param stream where to enqueue
+   * @throws IndexOutOfBoundsException if there is no such axis
+   * @throws IllegalArgumentException if type or shape of the output is another, the input cannot be
+   *     walked so, the two overlap, or indices of nothing are wanted
+   */
+  public void along(int axis, TensorView<?> in, TensorView<?> out, Stream stream) {
+    int place = axis(axis, in);
+    TensorView.Columns shape = in.columns(place);
+    ReductionForm form = requireResult(in, out);
+    requireShapeWithout(place, in, out);
+    requireIndices(shape.length(), out.elementCount());
+    if (out.elementCount() == 0) {
+      return;
+    }
+    if (isRows(shape)) {
+      TensorView.Rows rows =
+          new TensorView.Rows(shape.count(), shape.length(), shape.matrixStride());
+      reduceRows(form, in, rows, out, stream);
+      return;
+    }
+    ColumnReduction kernel = columns(form);
+    ColumnReduction.Plan plan = kernel.plan(shape);
+    double divisor = divisor(shape.length());
+    if (plan.pieces() == 1) {
+      kernel.toResults(in.range(), shape, plan, divisor, out.range(), stream);
+      return;
+    }
+    // Freed in stream order: closing does not wait for the second launch.
+    try (DeviceBuffer<?> states =
+        family
+            .context()
+            .allocate(form.state(), stateElements(form, out.elementCount(), plan), stream)) {
+      kernel.toStates(in.range(), shape, plan, states, stream);
+      merge(form, states, out.elementCount(), plan.pieces(), divisor, out.range(), stream);
+    }
+  }
+
+  /**
+   * Enqueues the reduction of segments: result {@code s} is that of the elements from offset {@code
+   * s} up to, not including, offset {@code s + 1}. Segments may be empty and of very different
+   * lengths: long ones are shared by many blocks. An index is that within its segment, -1 of an
+   * empty one.
+   *
+   * <p>The offsets are on the device and nobody looks at them before. Whatever they are, nothing
+   * outside of the input is read: an offset below 0 counts as 0, one beyond the input as its end,
+   * and a segment whose second offset is below its first is empty.
+   *
+   * @param in the elements, contiguous, of any rank
+   * @param offsets one more than segments, ascending, of I32 or I64, contiguous, of rank 1
+   * @param out one element a segment, of the {@link Op#resultType}, contiguous
+   * @param stream where to enqueue
+   * @throws IllegalArgumentException if type or shape of a view is another, or the output overlaps
+   *     the others
+   */
+  public void segments(TensorView<?> in, TensorView<?> offsets, TensorView<?> out, Stream stream) {
+    requireContiguous(in);
+    requireOffsets(offsets);
+    ReductionForm form = requireResult(in, out);
+    long count = offsets.elementCount() - 1;
+    if (out.elementCount() != count) {
+      throw new IllegalArgumentException(
+          offsets.elementCount()
+              + " offsets make "
+              + count
+              + " segments, the output has "
+              + out.elementCount()
+              + ": "
+              + out);
+    }
+    if (offsets.overlaps(out)) {
+      throw new IllegalArgumentException("offsets and output overlap");
+    }
+    if (count > 0) {
+      segments(form).launch(in, offsets, out, op == Op.MEAN, stream);
+    }
+  }
+
+  private static void requireOffsets(TensorView<?> offsets) {
+    boolean integers = offsets.type() == ElementType.I32 || offsets.type() == ElementType.I64;
+    if (!integers || offsets.rank() != 1 || offsets.elementCount() == 0) {
+      throw new IllegalArgumentException(
+          "offsets are one more than segments, of I32 or I64 and of rank 1, not " + offsets);
+    }
+    if (!offsets.isContiguous()) {
+      throw new IllegalArgumentException("the offsets have gaps: " + offsets);
+    }
+  }
+
+  /**
+   * Enqueues the reduction of all elements: in one launch where they are few, else chunks of a
+   * fixed length first, then their states.
+   *
+   * @param in the input, contiguous; an index counts its elements in order
+   * @param out one element of the {@link Op#resultType}, of any rank
    * @param stream where to enqueue
    * @throws IllegalArgumentException if type or shape of the output is another, the input is not
-   *     contiguous, or the two overlap
+   *     contiguous, the two overlap, or an index of nothing is wanted
    */
   public void all(TensorView<?> in, TensorView<?> out, Stream stream) {
     requireContiguous(in);
@@ -205,34 +341,77 @@ public final class Reduction {
       throw new IllegalArgumentException(
           "the result of all elements is one, the output has " + out.elementCount() + ": " + out);
     }
-    requireResult(in, out);
+    ReductionForm form = requireResult(in, out);
+    requireIndices(in.elementCount(), 1);
+    reduceAll(form, in, out.range(), stream);
+  }
+
+  private void reduceAll(ReductionForm form, TensorView<?> in, DeviceRange<?> out, Stream stream) {
     long elements = in.elementCount();
-    long divisor = op == Op.MEAN ? elements : 1;
-    long chunks = Math.ceilDiv(elements, chunkElements(in.type()));
+    double divisor = divisor(elements);
+    long chunks = chunks(form, elements);
     if (chunks <= 1) {
-      launch(
-          prepared(Role.RESULTS, in.type()),
-          in.range(),
-          new TensorView.Rows(1, elements, elements),
-          elements,
-          divisor,
-          out.range(),
-          stream);
+      TensorView.Rows one = new TensorView.Rows(1, elements, elements);
+      launch(Role.RESULTS, form, in.range(), one, elements, divisor, out, stream);
       return;
     }
     // Freed in stream order: closing does not wait for the second launch.
-    try (DeviceBuffer<?> partial =
-        family.context().allocate(out.type(), chunks * op.stateLength, stream)) {
-      launchPartials(in, partial, stream);
-      launch(
-          prepared(Role.MERGE, out.type()),
-          partial,
-          new TensorView.Rows(1, chunks, chunks),
-          chunks,
-          divisor,
-          out.range(),
-          stream);
+    try (DeviceBuffer<?> states =
+        family.context().allocate(form.state(), chunks * form.stateLength(), stream)) {
+      launchPartials(form, in, states, stream);
+      merge(form, states, 1, chunks, divisor, out, stream);
     }
+  }
+
+  /**
+   * The reduction of all elements, on the host. Waits for the stream.
+   *
+   * @param in the input, contiguous
+   * @param stream where to run
+   * @return the result; of F16, BF16 and F32 it has been rounded to F32
+   * @throws IllegalArgumentException if the results are integers (see {@link #allAsLong}), or the
+   *     input is not contiguous
+   */
+  public double allAsDouble(TensorView<?> in, Stream stream) {
+    ElementType<?> type = form(in.type()).result();
+    if (!type.isFloating()) {
+      throw new IllegalArgumentException(
+          this + " of " + in.type() + " gives " + type + ": ask for it with allAsLong");
+    }
+    MemorySegment result = allOnHost(in, type, stream);
+    return type == ElementType.F64
+        ? result.get(HostScalars.DOUBLE, 0)
+        : result.get(HostScalars.FLOAT, 0);
+  }
+
+  /**
+   * The reduction of all elements to an integer or an index, on the host. Waits for the stream.
+   *
+   * @param in the input, contiguous
+   * @param stream where to run
+   * @return the result
+   * @throws IllegalArgumentException if the results are floating numbers (see {@link
+   *     #allAsDouble}), the input is not contiguous, or an index of nothing is wanted
+   */
+  public long allAsLong(TensorView<?> in, Stream stream) {
+    ElementType<?> type = form(in.type()).result();
+    if (type.isFloating()) {
+      throw new IllegalArgumentException(
+          this + " of " + in.type() + " gives " + type + ": ask for it with allAsDouble");
+    }
+    MemorySegment result = allOnHost(in, type, stream);
+    return type == ElementType.I64
+        ? result.get(HostScalars.LONG, 0)
+        : result.get(HostScalars.INT, 0);
+  }
+
+  private MemorySegment allOnHost(TensorView<?> in, ElementType<?> type, Stream stream) {
+    MemorySegment host = MemorySegment.ofArray(new byte[type.byteSize()]);
+    try (DeviceBuffer<?> out = family.context().allocate(type, 1, stream)) {
+      all(in, TensorView.of(out), stream);
+      out.copyTo(host);
+    }
+    return host;
   }
 
   /**
@@ -240,10 +419,11 @@ public final class Reduction {
    *
    * @param type the type of the input
    * @param elements how many elements the input has
-   * @return two for each chunk of a sum or mean, one for each chunk of a maximum or minimum
+   * @return one or two for each chunk, by the operation
    */
   public long partialLength(ElementType<?> type, long elements) {
-    return Math.ceilDiv(elements, chunkElements(type)) * op.stateLength;
+    ReductionForm form = form(type);
+    return chunks(form, elements) * form.stateLength();
   }
 
   /**
@@ -253,40 +433,113 @@ public final class Reduction {
    *
    * @param in the input, contiguous; where a larger one is cut into pieces decides what is added to
    *     what, and so can show in the last bit
-   * @param out {@link #partialLength} elements of the {@link #resultType}, contiguous
+   * @param out {@link #partialLength} elements of the {@link Op#partialType}, contiguous
    * @param stream where to enqueue
    * @throws IllegalArgumentException if type or length of the output is another, the input is not
    *     contiguous, or the two overlap
    */
   public void partials(TensorView<?> in, TensorView<?> out, Stream stream) {
     requireContiguous(in);
-    long length = partialLength(in.type(), in.elementCount());
-    if (out.elementCount() != length) {
-      throw new IllegalArgumentException(
-          "the partial results have "
-              + length
-              + " elements, the output has "
-              + out.elementCount()
-              + ": "
-              + out);
-    }
-    requireResult(in, out);
-    if (length > 0) {
-      launchPartials(in, out.range(), stream);
+    ReductionForm form = form(in.type());
+    requirePartials(form, in, partialLength(in.type(), in.elementCount()), out);
+    if (out.elementCount() > 0) {
+      launchPartials(form, in, out.range(), stream);
     }
   }
 
-  private void launchPartials(TensorView<?> in, DeviceRange<?> partial, Stream stream) {
+  /**
+   * How many elements {@link #partialsAlong} writes: for each result those of its states, of which
+   * each has the same number.
+   *
+   * @param axis the axis that goes away
+   * @param in the input
+   * @return the number; 0 if there are no results
+   * @throws IndexOutOfBoundsException if there is no such axis
+   * @throws IllegalArgumentException as {@link #along}
+   */
+  public long partialLengthAlong(int axis, TensorView<?> in) {
+    TensorView.Columns shape = in.columns(axis(axis, in));
+    ReductionForm form = form(in.type());
+    long results = shape.count() * shape.columns();
+    return results == 0 ? 0 : stateElements(form, results, columns(form).plan(shape));
+  }
+
+  /**
+   * Enqueues the first half of a reduction along an axis, for an input that comes in pieces of that
+   * axis. The states of a result lie side by side, those of the next behind them; {@link
+   * ReductionTotal} joins them with those of other pieces.
+   *
+   * @param axis the axis that goes away, as of {@link #along}
+   * @param in the input, as of {@link #along}
+   * @param out {@link #partialLengthAlong} elements of the {@link Op#partialType}, contiguous
+   * @param stream where to enqueue
+   * @throws IndexOutOfBoundsException if there is no such axis
+   * @throws IllegalArgumentException if type or length of the output is another, the input cannot
+   *     be walked so, or the two overlap
+   */
+  public void partialsAlong(int axis, TensorView<?> in, TensorView<?> out, Stream stream) {
+    ReductionForm form = form(in.type());
+    requirePartials(form, in, partialLengthAlong(axis, in), out);
+    if (out.elementCount() > 0) {
+      TensorView.Columns shape = in.columns(axis(axis, in));
+      ColumnReduction kernel = columns(form);
+      kernel.toStates(in.range(), shape, kernel.plan(shape), out.range(), stream);
+    }
+  }
+
+  private static int axis(int axis, TensorView<?> in) {
+    if (axis < -in.rank() || axis >= in.rank()) {
+      throw new IndexOutOfBoundsException("there is no axis " + axis + " of " + in);
+    }
+    return axis < 0 ? axis + in.rank() : axis;
+  }
+
+  /** Whether the axis's elements lie side by side, and there are no others behind it. */
+  private static boolean isRows(TensorView.Columns shape) {
+    return shape.columns() == 1 && (shape.rowStride() == 1 || shape.length() <= 1);
+  }
+
+  private static long stateElements(ReductionForm form, long results, ColumnReduction.Plan plan) {
+    return Math.multiplyExact(results, plan.pieces()) * form.stateLength();
+  }
+
+  private double divisor(long elements) {
+    return op == Op.MEAN ? (double) elements : 1;
+  }
+
+  private void reduceRows(
+      ReductionForm form,
+      TensorView<?> in,
+      TensorView.Rows rows,
+      TensorView<?> out,
+      Stream stream) {
+    if (rows.count() == 0) {
+      return;
+    }
+    long elements = rows.length() == 0 ? 0 : (rows.count() - 1) * rows.stride() + rows.length();
+    double divisor = divisor(rows.length());
+    launch(Role.RESULTS, form, in.range(), rows, elements, divisor, out.range(), stream);
+  }
+
+  private void launchPartials(
+      ReductionForm form, TensorView<?> in, DeviceRange<?> states, Stream stream) {
     long elements = in.elementCount();
-    long chunk = chunkElements(in.type());
-    launch(
-        prepared(partialRole(), in.type()),
-        in.range(),
-        new TensorView.Rows(Math.ceilDiv(elements, chunk), chunk, chunk),
-        elements,
-        1,
-        partial,
-        stream);
+    long chunk = chunkElements(form);
+    TensorView.Rows rows = new TensorView.Rows(Math.ceilDiv(elements, chunk), chunk, chunk);
+    launch(partialRole(form), form, in.range(), rows, elements, 1, states, stream);
+  }
+
+  /** Joins the states of each of {@code results}, which lie side by side. */
+  private void merge(
+      ReductionForm form,
+      DeviceRange<?> states,
+      long results,
+      long statesOfResult,
+      double divisor,
+      DeviceRange<?> out,
+      Stream stream) {
+    TensorView.Rows rows = new TensorView.Rows(results, statesOfResult, statesOfResult);
+    launch(Role.MERGE, form, states, rows, results * statesOfResult, divisor, out, stream);
   }
 
   private static void requireContiguous(TensorView<?> in) {
@@ -297,11 +550,33 @@ public final class Reduction {
     }
   }
 
-  private void requireResult(TensorView<?> in, TensorView<?> out) {
-    ElementType<?> type = resultType(in.type());
+  private ReductionForm requireResult(TensorView<?> in, TensorView<?> out) {
+    ReductionForm form = form(in.type());
+    requireOutput("result", form.result(), in, out);
+    return form;
+  }
+
+  private static void requirePartials(
+      ReductionForm form, TensorView<?> in, long length, TensorView<?> out) {
+    if (out.elementCount() != length) {
+      throw new IllegalArgumentException(
+          "the partial results have "
+              + length
+              + " elements, the output has "
+              + out.elementCount()
+              + ": "
+              + out);
+    }
+    requireOutput("partial result", form.state(), in, out);
+  }
+
+  private static void requireOutput(
+      String what, ElementType<?> type, TensorView<?> in, TensorView<?> out) {
     if (out.type() != type) {
       throw new IllegalArgumentException(
-          "the result of "
+          "the "
+              + what
+              + " of "
               + in.type()
               + " is "
               + type
@@ -316,41 +591,110 @@ public final class Reduction {
     }
   }
 
-  private long chunkElements(ElementType<?> type) {
-    AccumulatorType.requireFloating(type);
-    return family.table().row(Role.RESULTS.row, op.kernel, type.symbol()).number(CHUNK_ELEMENTS);
+  private static void requireShapeWithout(int axis, TensorView<?> in, TensorView<?> out) {
+    boolean same = out.rank() == in.rank() - 1;
+    for (int i = 0; same && i < out.rank(); i++) {
+      same = out.length(i) == in.length(i < axis ? i : i + 1);
+    }
+    if (!same) {
+      long[] inner = in.shape();
+      long[] shape = Arrays.copyOf(inner, inner.length - 1);
+      System.arraycopy(inner, axis + 1, shape, axis, shape.length - axis);
+      throw new IllegalArgumentException(
+          "the result has shape " + Arrays.toString(shape) + ", the output is " + out);
+    }
   }
 
-  private Prepared prepared(Role role, ElementType<?> type) {
+  private void requireIndices(long length, long results) {
+    if (op.isIndex() && length == 0 && results > 0) {
+      throw new IllegalArgumentException(
+          "there is no index of the "
+              + (op == Op.ARGMAX ? "largest" : "smallest")
+              + " of 0 elements");
+    }
+  }
+
+  private long chunks(ReductionForm form, long elements) {
+    return Math.ceilDiv(elements, chunkElements(form));
+  }
+
+  private long chunkElements(ReductionForm form) {
+    return family
+        .table()
+        .row(Role.RESULTS.row, form.kernel(), form.input().symbol())
+        .number(CHUNK_ELEMENTS);
+  }
+
+  private ReductionForm form(ElementType<?> type) {
+    ReductionForm known = forms.get(type);
+    if (known == null) {
+      known = ReductionForm.of(op, type);
+      forms.put(type, known);
+    }
+    return known;
+  }
+
+  private ColumnReduction columns(ReductionForm form) {
+    ColumnReduction known = columns.get(form.input());
+    if (known == null) {
+      if (columnsFamily == null) {
+        columnsFamily = new KernelFamily(family.context(), COLUMNS_FAMILY);
+      }
+      known = new ColumnReduction(columnsFamily, form);
+      columns.put(form.input(), known);
+    }
+    return known;
+  }
+
+  private SegmentReduction segments(ReductionForm form) {
+    SegmentReduction known = segments.get(form.input());
+    if (known == null) {
+      if (segmentsFamily == null) {
+        segmentsFamily = new KernelFamily(family.context(), SEGMENTS_FAMILY);
+      }
+      known = new SegmentReduction(segmentsFamily, form);
+      segments.put(form.input(), known);
+    }
+    return known;
+  }
+
+  private Prepared prepared(Role role, ReductionForm form) {
+    ElementType<?> type = typeOf(role, form);
     Map<ElementType<?>, Prepared> ofRole = prepared.get(role);
     Prepared known = ofRole == null ? null : ofRole.get(type);
     if (known == null) {
-      String symbol = symbol(role, type);
-      LaunchTable.Row row = family.table().row(role.row, op.kernel, type.symbol());
+      LaunchTable.Row row = family.table().row(role.row, form.kernel(), type.symbol());
       int threads = row.number(THREADS);
-      RowKernel kernel = family.kernel(symbol, threads);
-      known =
-          new Prepared(role, kernel, threads, kernel.slot("element_limit"), kernel.slot("divisor"));
+      RowKernel kernel = family.kernel(symbol(role, form), threads);
+      known = new Prepared(kernel, threads, kernel.slot("element_limit"), kernel.slot("divisor"));
       prepared.computeIfAbsent(role, absent -> new HashMap<>()).put(type, known);
     }
     return known;
   }
 
-  private static void launch(
-      Prepared ready,
+  private void launch(
+      Role role,
+      ReductionForm form,
       DeviceRange<?> in,
       TensorView.Rows rows,
       long elements,
-      long divisor,
+      double divisor,
       DeviceRange<?> out,
       Stream stream) {
+    Prepared ready = prepared(role, form);
     ready.kernel.set(ready.elementLimit, elements);
-    ready.kernel.set(ready.divisor, (double) divisor);
+    ready.kernel.set(ready.divisor, divisor);
     ready.kernel.threads(
-        ready.role == Role.MERGE
-            ? ready.mostThreads
-            : RowKernel.threads(rows, in.type(), ready.mostThreads));
+        role == Role.MERGE
+            ? mergeThreads(rows.length(), ready.mostThreads)
+            : RowKernel.threads(rows, form.input(), ready.mostThreads));
     ready.kernel.launch(in, rows, out, stream);
+  }
+
+  /** Whole warps, with as many states for each thread as it has on their way at once. */
+  private static int mergeThreads(long states, int most) {
+    long warps = Math.max(1, Math.ceilDiv(states, (long) MERGED_AT_ONCE * WARP_THREADS));
+    return (int) Math.min(most, warps * WARP_THREADS);
   }
 
   /** {@return the name of the operation} */

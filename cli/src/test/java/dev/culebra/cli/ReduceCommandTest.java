@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.culebra.cli.TensorFiles.Contents;
 import dev.culebra.io.DType;
+import dev.culebra.io.TensorSpec;
+import dev.culebra.io.TensorWriter;
 import dev.culebra.testkit.HardInput;
 import dev.culebra.testkit.Judgement;
 import dev.culebra.testkit.ReductionReference;
 import dev.culebra.testkit.StorageType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -141,6 +145,11 @@ class ReduceCommandTest {
   void ofNothingTheIdentity(String axis, int results) throws IOException {
     for (ReductionReference reduction : ReductionReference.values()) {
       CommandRun run = printed(new double[0], 2, 0, "--op", name(reduction), "--axis", axis);
+      if (reduction.isIndex()) {
+        assertEquals(3, run.status());
+        assertTrue(run.err().contains("of 0 elements"), run::err);
+        continue;
+      }
       assertEquals(0, run.status(), run::err);
       double[] expected = new double[results];
       Arrays.fill(expected, reduction.of());
@@ -194,6 +203,164 @@ class ReduceCommandTest {
     assertEquals("", run.out());
   }
 
+  /** The axes of a tensor of rank 3, in one piece and in many. */
+  @ParameterizedTest
+  @CsvSource({"first, 0", "0, 0", "1, 1", "-2, 1", "last, 2", "-1, 2"})
+  void everyAxis(String axis, int reduced) throws IOException {
+    int[] shape = {6, 50, 7};
+    double[] values = HardInput.MIXED.row(6 * 50 * 7, StorageType.F32, 8);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, 6, 50, 7);
+    for (ReductionReference reduction : ReductionReference.values()) {
+      String[] command = {"reduce", in.toString(), "--op", name(reduction), "--axis", axis};
+      for (long chunkBytes : new long[] {1 << 20, 50 * 7 * 4, 7 * 4 * 9, 40}) {
+        CommandRun run = CommandRun.of(chunkBytes, new byte[0], command);
+        assertEquals(0, run.status(), run::err);
+        double[] actual = numbers(run);
+        int inner = reduced == 0 ? 350 : reduced == 1 ? 7 : 1;
+        assertEquals(values.length / shape[reduced], actual.length);
+        for (int r = 0; r < actual.length; r++) {
+          double[] line = new double[shape[reduced]];
+          for (int i = 0; i < line.length; i++) {
+            line[i] = values[(r / inner * line.length + i) * inner + r % inner];
+          }
+          judge(reduction, line, 1, line.length, new double[] {actual[r]});
+        }
+      }
+    }
+  }
+
+  /** Wider than a stripe of columns, and larger than what goes to the device at once. */
+  @Test
+  void wideMatricesInStripes() throws IOException {
+    int columns = 70_000;
+    double[] values = HardInput.NORMAL.rows(3, columns, StorageType.F32, 9);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, 3, columns);
+    Path out = folder.resolve("out.npy");
+    CommandRun run =
+        CommandRun.of(
+            600_000,
+            new byte[0],
+            "reduce",
+            in.toString(),
+            "--op",
+            "sum",
+            "--axis",
+            "first",
+            "-o",
+            out.toString());
+    assertEquals(0, run.status(), run::err);
+    double[] actual = TensorFiles.read(out).values();
+    for (int c = 0; c < columns; c++) {
+      assertEquals(values[c] + values[columns + c] + values[2 * columns + c], actual[c], 1e-5);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(ReductionReference.class)
+  void segmentsInOnePieceAndInMany(ReductionReference reduction) throws IOException {
+    double[] values = HardInput.MIXED.row(3000, StorageType.F32, 10);
+    long[] offsets = {0, 0, 3, 500, 501, 2900, 2900, 3000};
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, 30, 100);
+    Path ends = integers("offsets.npy", DType.I64, offsets, offsets.length);
+    String[] command = {
+      "reduce", in.toString(), "--op", name(reduction), "--segments", ends.toString()
+    };
+    for (long chunkBytes : new long[] {1 << 20, 4000, 40}) {
+      CommandRun run = CommandRun.of(chunkBytes, new byte[0], command);
+      assertEquals(0, run.status(), run::err);
+      double[] actual = numbers(run);
+      assertEquals(offsets.length - 1, actual.length);
+      for (int s = 0; s < actual.length; s++) {
+        double[] part = Arrays.copyOfRange(values, (int) offsets[s], (int) offsets[s + 1]);
+        judge(reduction, part, 1, part.length, new double[] {actual[s]});
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "0,5,3 | offset 2 is 3; it must be from 5",
+        "-1,5 | offset 0 is -1; it must be from 0",
+        "0,11 | to 10"
+      })
+  void offsetsThatMakeNoSense(String offsets, String reason) throws IOException {
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, new double[10], 10);
+    long[] values = Arrays.stream(offsets.split(",")).mapToLong(Long::parseLong).toArray();
+    Path ends = integers("offsets.npy", DType.I32, values, values.length);
+    String[] command = {"reduce", in.toString(), "--op", "sum", "--segments", ends.toString()};
+    CommandRun run = CommandRun.of(command);
+    assertEquals(3, run.status());
+    assertTrue(run.err().contains(ends.toString()) && run.err().contains(reason), run::err);
+    assertEquals(2, CommandRun.of(with(command, "--axis", "all")).status());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"I32", "I64"})
+  void integersStayExact(DType dtype) throws IOException {
+    long big = dtype == DType.I32 ? Integer.MAX_VALUE : Long.MAX_VALUE;
+    long[] values = {big, -5, big, 7, 3, 3};
+    Path in = integers("in.npy", dtype, values, 2, 3);
+    for (ReductionReference reduction : ReductionReference.values()) {
+      String[] command = {"reduce", in.toString(), "--op", name(reduction), "--axis", "all"};
+      CommandRun run = CommandRun.of(command);
+      switch (reduction) {
+        case LOGSUMEXP, L2_NORM -> {
+          assertEquals(3, run.status());
+          assertTrue(run.err().contains("it is " + dtype), run::err);
+        }
+        case MEAN ->
+            assertEquals(
+                ReductionReference.meanOfIntegers(values), Double.parseDouble(run.out().strip()));
+        default -> {
+          assertEquals(reduction.ofIntegers(values), Long.parseLong(run.out().strip()));
+          assertEquals(run.out(), CommandRun.of(8, new byte[0], command).out());
+        }
+      }
+    }
+    Map<String, Object> json =
+        JsonText.parse(
+            CommandRun.of("reduce", in.toString(), "--op", "argmax", "--axis", "0", "--json")
+                .out());
+    assertEquals(List.of(0L, 1L, 0L), json.get("values"));
+  }
+
+  @Test
+  void anAxisThatIsNotThere() throws IOException {
+    CommandRun run = printed(new double[6], 2, 3, "--op", "sum", "--axis", "2");
+    assertEquals(3, run.status());
+    assertTrue(run.err().contains("2 axes, there is no axis 2"), run::err);
+    CommandRun word = printed(new double[6], 2, 3, "--op", "sum", "--axis", "middle");
+    assertEquals(2, word.status());
+    assertTrue(word.err().contains("not last, first, all or the number"), word::err);
+  }
+
+  private static String[] with(String[] command, String... more) {
+    String[] all = Arrays.copyOf(command, command.length + more.length);
+    System.arraycopy(more, 0, all, command.length, more.length);
+    return all;
+  }
+
+  private Path integers(String name, DType dtype, long[] values, long... shape) throws IOException {
+    ByteBuffer bytes =
+        ByteBuffer.allocate(values.length * dtype.bits() / 8).order(ByteOrder.LITTLE_ENDIAN);
+    for (long value : values) {
+      if (dtype == DType.I64) {
+        bytes.putLong(value);
+      } else {
+        bytes.putInt(Math.toIntExact(value));
+      }
+    }
+    Path path = folder.resolve(name);
+    TensorSpec spec = new TensorSpec("", dtype, shape);
+    try (TensorWriter writer = TensorWriter.create(path, List.of(spec), Map.of())) {
+      writer.append("", MemorySegment.ofArray(bytes.array()));
+      writer.commit();
+    }
+    return path;
+  }
+
   private CommandRun printed(double[] values, int rows, int length, String... options)
       throws IOException {
     Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, rows, length);
@@ -218,11 +385,16 @@ class ReduceCommandTest {
   private static void judge(
       ReductionReference reduction, double[] values, int rows, int length, double[] actual) {
     double[] truth = reduction.rows(values, rows, length);
-    boolean exact = reduction == ReductionReference.MAX || reduction == ReductionReference.MIN;
+    boolean exact =
+        reduction == ReductionReference.MAX
+            || reduction == ReductionReference.MIN
+            || reduction.isIndex();
     // What cancels does not make a sum more exact: the bound is on the sum of the magnitudes.
     double magnitude = exact ? 0 : ReductionReference.sumOfMagnitudes(values);
     if (reduction == ReductionReference.MEAN) {
       magnitude /= length;
+    } else if (reduction == ReductionReference.LOGSUMEXP) {
+      magnitude = 10;
     }
     double absolute = Double.isFinite(magnitude) ? 1e-6 * magnitude : 0;
     Judgement.assertClose(truth, actual, exact ? 0 : 1e-6, absolute);

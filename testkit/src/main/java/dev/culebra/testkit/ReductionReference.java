@@ -1,10 +1,13 @@
 package dev.culebra.testkit;
 
+import java.math.BigInteger;
+
 /**
- * The float64 truth of reductions.
+ * The float64 truth of reductions, and the exact one of integers.
  *
- * <p>NaN in gives NaN out for every operation. An empty input gives the identity: sum 0, max -inf,
- * min +inf; the mean of nothing is NaN.
+ * <p>NaN in gives NaN out for every operation but the indices, which give that of the first NaN. An
+ * empty input gives the identity: sum and norm 0, max and logsumexp -inf, min +inf; the mean of
+ * nothing is NaN, the index -1.
  */
 public enum ReductionReference {
   /** The sum, compensated, so that its own error does not count. */
@@ -14,7 +17,15 @@ public enum ReductionReference {
   /** The smallest value. */
   MIN,
   /** The sum divided by the number of elements. */
-  MEAN;
+  MEAN,
+  /** The lowest index of the largest value. */
+  ARGMAX,
+  /** The lowest index of the smallest value. */
+  ARGMIN,
+  /** The logarithm of the sum of exp(x). */
+  LOGSUMEXP,
+  /** The square root of the sum of squares. */
+  L2_NORM;
 
   /** Reduces all of {@code values} to one. */
   public double of(double... values) {
@@ -23,7 +34,53 @@ public enum ReductionReference {
       case MAX -> max(values);
       case MIN -> min(values);
       case MEAN -> total(values) / values.length;
+      case ARGMAX -> indexOf(max(values), values);
+      case ARGMIN -> indexOf(min(values), values);
+      case LOGSUMEXP -> logSumExp(values);
+      case L2_NORM -> norm(values);
     };
+  }
+
+  /** Whether results are indices. */
+  public boolean isIndex() {
+    return this == ARGMAX || this == ARGMIN;
+  }
+
+  /**
+   * Reduces integers to one: exactly, except that a sum wraps around as {@code long} does. Of
+   * nothing the largest is {@code Long.MIN_VALUE}, the smallest {@code Long.MAX_VALUE}.
+   */
+  public long ofIntegers(long... values) {
+    long result =
+        switch (this) {
+          case SUM -> 0;
+          case MAX -> Long.MIN_VALUE;
+          case MIN -> Long.MAX_VALUE;
+          case ARGMAX, ARGMIN -> -1;
+          case MEAN, LOGSUMEXP, L2_NORM ->
+              throw new IllegalArgumentException(this + " of integers is no integer");
+        };
+    for (int i = 0; i < values.length; i++) {
+      long value = values[i];
+      result =
+          switch (this) {
+            case SUM -> result + value;
+            case MAX -> Math.max(result, value);
+            case MIN -> Math.min(result, value);
+            case ARGMAX -> result < 0 || value > values[(int) result] ? i : result;
+            default -> result < 0 || value < values[(int) result] ? i : result;
+          };
+    }
+    return result;
+  }
+
+  /** The mean of integers, rounded twice. */
+  public static double meanOfIntegers(long... values) {
+    BigInteger sum = BigInteger.ZERO;
+    for (long value : values) {
+      sum = sum.add(BigInteger.valueOf(value));
+    }
+    return sum.doubleValue() / values.length;
   }
 
   /** Reduces each row of a dense matrix; {@code values.length} is {@code rows * rowLength}. */
@@ -59,6 +116,46 @@ public enum ReductionReference {
       sum.add(value);
     }
     return sum.value();
+  }
+
+  /** The first that is the value, or the first NaN if it is NaN; -0 is +0. */
+  private static int indexOf(double wanted, double[] values) {
+    for (int i = 0; i < values.length; i++) {
+      if (values[i] == wanted || (Double.isNaN(wanted) && Double.isNaN(values[i]))) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  private static double logSumExp(double[] values) {
+    double max = max(values);
+    if (!Double.isFinite(max)) {
+      return max; // nothing but -inf, some +inf, or NaN
+    }
+    Sum sum = new Sum();
+    for (double value : values) {
+      sum.add(Math.exp(value - max));
+    }
+    return max + Math.log(sum.value());
+  }
+
+  /** Divided by a power of two near the largest magnitude, which costs no bit. */
+  private static double norm(double[] values) {
+    double largest = 0;
+    for (double value : values) {
+      largest = Math.max(largest, Math.abs(value));
+    }
+    if (largest == 0 || !Double.isFinite(largest)) {
+      return largest;
+    }
+    int exponent = Math.getExponent(largest);
+    Sum sum = new Sum();
+    for (double value : values) {
+      double part = Math.scalb(value, -exponent);
+      sum.add(part * part);
+    }
+    return Math.scalb(Math.sqrt(sum.value()), exponent);
   }
 
   private static double max(double[] values) {

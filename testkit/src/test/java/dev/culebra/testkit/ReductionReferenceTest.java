@@ -36,8 +36,9 @@ class ReductionReferenceTest {
   @ParameterizedTest
   @EnumSource
   void nanInGivesNanOut(ReductionReference reduction) {
-    assertEquals(Double.NaN, reduction.of(1, Double.NaN, 2));
-    assertEquals(Double.NaN, reduction.of(Double.POSITIVE_INFINITY, Double.NaN));
+    assertEquals(reduction.isIndex() ? 1 : Double.NaN, reduction.of(1, Double.NaN, 2));
+    assertEquals(
+        reduction.isIndex() ? 1 : Double.NaN, reduction.of(Double.POSITIVE_INFINITY, Double.NaN));
   }
 
   @Test
@@ -46,5 +47,35 @@ class ReductionReferenceTest {
         Double.POSITIVE_INFINITY, ReductionReference.SUM.of(1, Double.POSITIVE_INFINITY, 2));
     assertEquals(
         Double.NaN, ReductionReference.SUM.of(Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY));
+  }
+
+  @Test
+  void indicesAreThoseOfTheFirst() {
+    assertEquals(1, ReductionReference.ARGMAX.of(1, 3, 3, 2));
+    assertEquals(0, ReductionReference.ARGMIN.of(-0.0, 0.0, 1));
+    assertEquals(0, ReductionReference.ARGMAX.of(-0.0, 0.0, -1));
+    assertEquals(0, ReductionReference.ARGMAX.of(Double.NEGATIVE_INFINITY));
+    assertEquals(-1, ReductionReference.ARGMIN.of());
+    assertEquals(2, ReductionReference.ARGMIN.of(4, 3, Double.NaN, Double.NaN));
+  }
+
+  @Test
+  void normsAndLogarithmsStayInRange() {
+    assertEquals(5e200, ReductionReference.L2_NORM.of(3e200, -4e200), 1e186);
+    assertEquals(5e-200, ReductionReference.L2_NORM.of(3e-200, 4e-200), 1e-214);
+    assertEquals(1000 + Math.log(2), ReductionReference.LOGSUMEXP.of(1000, 1000), 1e-12);
+    assertEquals(Double.NEGATIVE_INFINITY, ReductionReference.LOGSUMEXP.of());
+    assertEquals(
+        Double.NEGATIVE_INFINITY, ReductionReference.LOGSUMEXP.of(Double.NEGATIVE_INFINITY));
+    assertEquals(
+        Double.POSITIVE_INFINITY, ReductionReference.LOGSUMEXP.of(1, Double.POSITIVE_INFINITY));
+  }
+
+  @Test
+  void integersAreExact() {
+    assertEquals(Long.MIN_VALUE, ReductionReference.SUM.ofIntegers(Long.MAX_VALUE, 1));
+    assertEquals(1, ReductionReference.ARGMAX.ofIntegers(1, Long.MAX_VALUE, Long.MAX_VALUE));
+    assertEquals(-3, ReductionReference.MIN.ofIntegers(1, -3, 2));
+    assertEquals(Long.MAX_VALUE, ReductionReference.meanOfIntegers(Long.MAX_VALUE, Long.MAX_VALUE));
   }
 }

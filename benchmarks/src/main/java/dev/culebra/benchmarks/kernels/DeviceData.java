@@ -1,7 +1,9 @@
 package dev.culebra.benchmarks.kernels;
 
 import static dev.culebra.ElementType.F32;
+import static dev.culebra.ElementType.F64;
 import static dev.culebra.ElementType.I32;
+import static dev.culebra.ElementType.I64;
 
 import dev.culebra.Context;
 import dev.culebra.DeviceAttribute;
@@ -46,7 +48,7 @@ final class DeviceData {
 
   /** Fills memory with what no result is: NaN, or -1 where results are places. */
   static void poison(DeviceRange<?> range, Stream stream) {
-    if (range.type() == I32) {
+    if (range.type() == I32 || range.type() == I64) {
       range.fill(-1, stream);
     } else {
       range.fill(Double.NaN, stream);
@@ -55,8 +57,10 @@ final class DeviceData {
 
   /** How many elements are poison. Waits for the stream. */
   long countPoison(DeviceRange<?> range) {
-    // As a float, -1 is NaN, and no place below 2^31 - 2^23 is.
-    return range.type() == I32 ? countNan(range.as(F32)) : countNan(range);
+    // As a float, -1 is NaN, and no place below 2^31 - 2^23 is; nor is one as a double.
+    return range.type() == I32
+        ? countNan(range.as(F32))
+        : countNan(range.type() == I64 ? range.as(F64) : range);
   }
 
   private long countNan(DeviceRange<?> range) {

@@ -22,6 +22,8 @@ public final class KernelSection implements Section {
           new TopKOperation(),
           new SamplingOperation(),
           new ReductionOperation(),
+          new ColumnReductionOperation(),
+          new RowReductionOperation(),
           new SoftmaxBackwardOperation(),
           new MaskedSoftmaxOperation());
 

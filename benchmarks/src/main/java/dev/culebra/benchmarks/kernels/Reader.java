@@ -106,7 +106,7 @@ final class Reader {
   }
 
   private static double[] read(TensorView<?> view, long from, int count) {
-    if (view.type() == ElementType.I32) {
+    if (view.type() == ElementType.I32 || view.type() == ElementType.I64) {
       return places(view, from, count);
     }
     StorageType type = TensorSpec.storage(view.type());
@@ -123,10 +123,17 @@ final class Reader {
 
   private static double[] places(TensorView<?> view, long from, int count) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment bytes = arena.allocate(ValueLayout.JAVA_INT, count);
+      boolean isLong = view.type() == ElementType.I64;
+      MemorySegment bytes =
+          arena.allocate(isLong ? ValueLayout.JAVA_LONG : ValueLayout.JAVA_INT, count);
       view.range().view(from, from + count).copyTo(bytes);
       return IntStream.range(0, count)
-          .mapToDouble(i -> bytes.getAtIndex(ValueLayout.JAVA_INT, i))
+          .mapToLong(
+              i ->
+                  isLong
+                      ? bytes.getAtIndex(ValueLayout.JAVA_LONG, i)
+                      : bytes.getAtIndex(ValueLayout.JAVA_INT, i))
+          .mapToDouble(place -> (double) place)
           .toArray();
     }
   }

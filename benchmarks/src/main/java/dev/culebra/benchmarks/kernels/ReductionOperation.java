@@ -54,7 +54,7 @@ final class ReductionOperation implements Operation {
   private static Problem problem(Op op, ElementType<?> type, long rows, long length, boolean all) {
     String name = op.name().toLowerCase(Locale.ROOT);
     TensorSpec in = TensorSpec.of(type, rows, length);
-    ElementType<?> resultType = Reduction.resultType(type);
+    ElementType<?> resultType = op.resultType(type);
     TensorSpec out = TensorSpec.of(resultType, rows);
     String axis = all ? "all" : "last";
     return new Problem(
