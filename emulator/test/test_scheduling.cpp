@@ -84,7 +84,8 @@ void reduce(const std::string& kernel, CUdeviceptr in, std::int64_t rows, std::i
                                rows,
                                row_length,
                                row_length,
-                               rows * row_length,
+                               row_length,
+                               1,
                                1.0};
   RETURNS(0, launch(shipped_kernel("reduce", kernel.c_str()), static_cast<unsigned>(rows), 128, 0,
                     nullptr, params));

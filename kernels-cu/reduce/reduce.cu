@@ -3,18 +3,18 @@
 // Symbols: culebra_reduce_<op>_<type> for f32, f16, bf16, f64, i32 and i64, all taking
 // ReduceParams. One access an element.
 //
-// One block works on one row at a time and walks the rows in steps of the grid. To reduce all
-// elements of a tensor, the host launches twice: over rows that are chunks of a fixed length
-// (reduce.def), then over one row of partial results. Neither depends on the grid or the device, so
-// the result repeats bit for bit anywhere.
+// One block works on one row at a time, or on a piece of one, and walks them in steps of the grid.
+// To reduce few long rows, and all elements of a tensor, which are one row, the host launches
+// twice: over pieces of a fixed length (reduce.def), then over rows of partial results. Neither
+// depends on the grid or the device, so the result repeats bit for bit anywhere.
 //
 // The partial results of a maximum are maxima. Those of a sum keep what rounding lost, or what
 // cancels between chunks would be lost with it, and others have states of their own:
 //
-//   culebra_reduce_<op>_states_<type>  a row of elements to a state, in which an index counts from
-//                                      `in`; divisor is not used
-//   culebra_reduce_<op>_merge_<type>   a row of states to a result; lengths, strides and the limit
-//                                      count states. The type is the accumulator's (of a mean of
+//   culebra_reduce_<op>_states_<type>  a piece to a state, in which an index counts from the row's
+//                                      beginning; divisor is not used
+//   culebra_reduce_<op>_merge_<type>   a row of states to a result; lengths and strides count
+//                                      states. The type is the accumulator's (of a mean of
 //                                      integers and of indices that of the wider: f64 or i64)
 #include "culebra/platform.cuh"
 
@@ -37,56 +37,67 @@ constexpr int kResidentThreads = 1024;
 template <>
 constexpr int kResidentThreads<ops::logsumexp<f64>> = 512;
 
-__device__ __forceinline__ int64_t length_of_row(const ReduceParams& params, int64_t r) {
-  const int64_t left = params.element_limit - r * params.in_row_stride;
-  return left < params.row_length ? left : params.row_length;
+// What a block works on at a time: some elements, or states, of a row.
+struct Piece {
+  int64_t start;  // in the array
+  int64_t first;  // in the row
+  int64_t length;
+};
+
+__device__ __forceinline__ Piece piece_of(const ReduceParams& params, int64_t p) {
+  // The division is spared where there is one piece a row, and where there is one row.
+  const int64_t row = params.pieces == 1 ? p : p < params.pieces ? 0 : p / params.pieces;
+  const int64_t first = (p - row * params.pieces) * params.piece_length;
+  const int64_t left = params.row_length - first;
+  return {row * params.in_row_stride + first, first,
+          left < params.piece_length ? left : params.piece_length};
 }
 
-// The state of row r; all threads of the block call together and get the same.
+// The state of a piece, in which an index counts from the row's first element; all threads of the
+// block call together and get the same.
 template <class T, class Op>
-__device__ __forceinline__ typename Op::State state_of_row(const ReduceParams& params, int64_t r) {
-  const T* row = static_cast<const T*>(params.in) + r * params.in_row_stride;
-  const int64_t length = length_of_row(params, r);
+__device__ __forceinline__ typename Op::State state_of(const ReduceParams& params,
+                                                       const Piece& piece) {
   typename Op::Running running = Op::empty();
-  for_each_part<T, kPacks>(row, length, from_accumulator<T>(Op::kPadding),
+  for_each_part<T, kPacks>(static_cast<const T*>(params.in) + piece.start, piece.length,
+                           from_accumulator<T>(Op::kPadding),
                            [&](const auto& part, int64_t first, int) {
                              Op::absorb(running, RowBatch<T, kPacks>{part, first});
                            });
   typename Op::State state = block_reduce(Op::state(running), Op());
-  if (length > 0) Op::settle(state, 0);
+  if (piece.length > 0) Op::settle(state, 0);
+  Op::shift(state, piece.first);
   return state;
 }
 
 template <class T, class Op>
 __device__ __forceinline__ void reduce_rows(const ReduceParams& params) {
-  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
-    const typename Op::State state = state_of_row<T, Op>(params, r);
+  for (int64_t p = blockIdx.x; p < params.rows * params.pieces; p += gridDim.x) {
+    const typename Op::State state = state_of<T, Op>(params, piece_of(params, p));
     if (threadIdx.x == 0) {
-      static_cast<typename Op::Result*>(params.out)[r] = Op::finish(state, params.divisor);
+      static_cast<typename Op::Result*>(params.out)[p] = Op::finish(state, params.divisor);
     }
   }
 }
 
 template <class T, class Op>
 __device__ __forceinline__ void reduce_rows_to_states(const ReduceParams& params) {
-  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
-    typename Op::State state = state_of_row<T, Op>(params, r);
-    if (threadIdx.x == 0) {
-      Op::shift(state, r * params.in_row_stride);
-      static_cast<typename Op::State*>(params.out)[r] = state;
-    }
+  for (int64_t p = blockIdx.x; p < params.rows * params.pieces; p += gridDim.x) {
+    const typename Op::State state = state_of<T, Op>(params, piece_of(params, p));
+    if (threadIdx.x == 0) static_cast<typename Op::State*>(params.out)[p] = state;
   }
 }
 
 template <class T, class Op>
 __device__ __forceinline__ void merge_rows_of_states(const ReduceParams& params) {
   using State = typename Op::State;
-  for (int64_t r = blockIdx.x; r < params.rows; r += gridDim.x) {
-    const State* row = static_cast<const State*>(params.in) + r * params.in_row_stride;
-    State state = merge_states<Op>(row, length_of_row(params, r), threadIdx.x, blockDim.x);
+  for (int64_t p = blockIdx.x; p < params.rows * params.pieces; p += gridDim.x) {
+    const Piece piece = piece_of(params, p);
+    const State* first = static_cast<const State*>(params.in) + piece.start;
+    State state = merge_states<Op>(first, piece.length, threadIdx.x, blockDim.x);
     state = block_reduce(state, Op());
     if (threadIdx.x == 0) {
-      static_cast<typename Op::Result*>(params.out)[r] = Op::finish(state, params.divisor);
+      static_cast<typename Op::Result*>(params.out)[p] = Op::finish(state, params.divisor);
     }
   }
 }
@@ -107,6 +118,7 @@ __device__ __forceinline__ void merge_rows_of_states(const ReduceParams& params)
 #define CULEBRA_REDUCE_STATES(op, type, threads, reason)                                      \
   CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_states_##type, reduce_rows_to_states, op, type, \
                         threads)
+#define CULEBRA_REDUCE_FEW_ROWS(rows, reason)
 #define CULEBRA_REDUCE_MERGE(op, type, threads, reason) \
   CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_merge_##type, merge_rows_of_states, op, type, threads)
 

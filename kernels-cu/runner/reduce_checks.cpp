@@ -51,8 +51,8 @@ class ReduceChecks {
                              unsigned block = 0) {
     const DeviceArray<Storage> device_in(bench_.driver, in);
     const DeviceArray<Result> out(bench_.driver, poison<Result>(rows));
-    const ReduceParams params{out.at(0), device_in.at(offset),        rows,   length,
-                              stride,    int64_t(in.size() - offset), divisor};
+    const ReduceParams params{out.at(0), device_in.at(offset), rows, length, stride, length, 1,
+                              divisor};
     bench_.launch(symbol_, grid, block ? block : bench_.root.kernel(symbol_).max_threads, 0,
                   params);
     return out.read();
@@ -148,10 +148,11 @@ class ReduceChecks {
     const std::string op = std::string("culebra_reduce_") + name_of(op_) + "_";
     const std::string first = op + (has_states ? "states_" : "") + type;
     const std::string second = op + (has_states ? "merge_" : "") + result_type;
-    bench_.launch(first, 2, bench_.root.kernel(first).max_threads, 0,
-                  ReduceParams{partials.at(0), device_in.at(0), chunks, chunk, chunk, count, 1.0});
+    bench_.launch(
+        first, 2, bench_.root.kernel(first).max_threads, 0,
+        ReduceParams{partials.at(0), device_in.at(0), 1, count, count, chunk, chunks, 1.0});
     bench_.launch(second, 1, bench_.root.kernel(second).max_threads, 0,
-                  ReduceParams{out.at(0), partials.at(0), 1, chunks, chunks, chunks, divisor});
+                  ReduceParams{out.at(0), partials.at(0), 1, chunks, chunks, chunks, 1, divisor});
     return out.read()[0];
   }
 
@@ -213,7 +214,7 @@ struct CheckRows {
         const unsigned threads = bench.root.kernel(symbol).max_threads;
         bench.launch(symbol, 2, length > 1000 ? threads : 64, 0,
                      ReduceParams{out.at(0), device_in.at(offset), kRowsOfTest, length, stride,
-                                  int64_t(in.size() - offset), reductions.divisor(length)});
+                                  length, 1, reductions.divisor(length)});
         const auto got = out.read();
         for (int64_t r = 0; r < kRowsOfTest; ++r) {
           reductions.compare("a row", &in[offset + r * stride], length, 1, got, r);
@@ -224,25 +225,32 @@ struct CheckRows {
   }
 
  private:
+  // Two rows in pieces, the last one of each short.
   template <class E>
   void all(Reductions<E>& reductions, HardValues values) const {
     Bench& bench = reductions.bench;
-    constexpr int64_t kChunk = 1024;
-    constexpr int64_t kCount = 5 * kChunk + 77;
-    constexpr int64_t kChunks = 6;
-    const auto in = reductions.elements(kCount, values);
+    constexpr int64_t kRowsOfTest = 2;
+    constexpr int64_t kPiece = 1024;
+    constexpr int64_t kLength = 5 * kPiece + 77;
+    constexpr int64_t kPieces = 6;
+    constexpr int64_t kStride = kLength + 3;
+    const auto in = reductions.elements(kRowsOfTest * kStride, values);
     const DeviceArray<typename E::Storage> device_in(bench.driver, in);
-    const auto states = reductions.states(kChunks);
-    const auto out = reductions.results(1);
+    const auto states = reductions.states(kRowsOfTest * kPieces);
+    const auto out = reductions.results(kRowsOfTest);
     const std::string first =
         reductions.symbol("reduce_", reductions.states_are_results() ? "" : "states_");
     const std::string second = reductions.merge_symbol("reduce_");
     bench.launch(first, 4, 128, 0,
-                 ReduceParams{states.at(0), device_in.at(0), kChunks, kChunk, kChunk, kCount, 1.0});
+                 ReduceParams{states.at(0), device_in.at(0), kRowsOfTest, kLength, kStride, kPiece,
+                              kPieces, 1.0});
     bench.launch(second, 1, 64, 0,
-                 ReduceParams{out.at(0), states.at(0), 1, kChunks, kChunks, kChunks,
-                              reductions.divisor(kCount)});
-    reductions.compare("chunks", in.data(), kCount, 1, out.read(), 0);
+                 ReduceParams{out.at(0), states.at(0), kRowsOfTest, kPieces, kPieces, kPieces, 1,
+                              reductions.divisor(kLength)});
+    const auto got = out.read();
+    for (int64_t r = 0; r < kRowsOfTest; ++r) {
+      reductions.compare("pieces of row", &in[r * kStride], kLength, 1, got, r);
+    }
   }
 };
 

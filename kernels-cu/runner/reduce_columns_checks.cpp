@@ -55,9 +55,9 @@ struct CheckColumns {
                                      shape.columns, (shape.length + 1) * row_stride, row_stride,
                                      shape.piece_length, pieces, divisor, to_states ? 1 : 0});
     if (to_states) {
-      bench.launch(reductions.merge_symbol("reduce_"), 3, 32, 0,
-                   ReduceParams{out.at(0), states.at(0), results, pieces, pieces, results * pieces,
-                                divisor});
+      bench.launch(
+          reductions.merge_symbol("reduce_"), 3, 32, 0,
+          ReduceParams{out.at(0), states.at(0), results, pieces, pieces, pieces, 1, divisor});
     }
     return out.read();
   }

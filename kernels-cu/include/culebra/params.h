@@ -117,18 +117,19 @@ struct SoftmaxBackwardPieces {
 };
 CULEBRA_STRUCT(SoftmaxBackwardPieces, sums, pieces, piece_length)
 
-// out[r] = (reduction over i of in[r, i]) / divisor
+// out[r, p] = (reduction over the elements i of in[r, i] in piece p) / divisor
 struct ReduceParams {
-  void* out;  // rows results, side by side
+  void* out;  // rows x pieces results or states, side by side
   const void* in;
   int64_t rows;
   int64_t row_length;
   int64_t in_row_stride;
-  int64_t element_limit;  // a row ends here at the latest, counted from `in`: lets the last row of
-                          // a list of chunks be short
+  int64_t piece_length;  // of a row's pieces; the last one may be shorter
+  int64_t pieces;        // of a row
   double divisor;  // of a sum: 1, or the number of elements for a mean; others do not look at it
 };
-CULEBRA_STRUCT(ReduceParams, out, in, rows, row_length, in_row_stride, element_limit, divisor)
+CULEBRA_STRUCT(ReduceParams, out, in, rows, row_length, in_row_stride, piece_length, pieces,
+               divisor)
 
 // out[o, c] = (reduction over i of in[o, i, c]) / divisor: of `outer` matrices their columns
 struct ReduceColumnsParams {

@@ -93,6 +93,7 @@ public final class Reduction {
   private static final String FAMILY = "reduce";
   private static final String COLUMNS_FAMILY = "reduce_columns";
   private static final String SEGMENTS_FAMILY = "reduce_segments";
+  private static final String FEW_ROWS = "CULEBRA_REDUCE_FEW_ROWS";
   private static final int THREADS = 2;
   private static final int CHUNK_ELEMENTS = 3;
   private static final int WARP_THREADS = 32;
@@ -119,7 +120,8 @@ public final class Reduction {
   }
 
   /** A kernel, and the arguments that only a reduction has. */
-  private record Prepared(RowKernel kernel, int mostThreads, int elementLimit, int divisor) {}
+  private record Prepared(
+      RowKernel kernel, int mostThreads, int pieceLength, int pieces, int divisor) {}
 
   private final Op op;
   private final KernelFamily family;
@@ -127,6 +129,7 @@ public final class Reduction {
   private final Map<Role, Map<ElementType<?>, Prepared>> prepared = new EnumMap<>(Role.class);
   private final Map<ElementType<?>, ColumnReduction> columns = new HashMap<>();
   private final Map<ElementType<?>, SegmentReduction> segments = new HashMap<>();
+  private int fewRows;
   private @Nullable KernelFamily columnsFamily;
   private @Nullable KernelFamily segmentsFamily;
 
@@ -212,7 +215,8 @@ public final class Reduction {
   }
 
   /**
-   * Enqueues the reduction of every row of the last axis: {@link #along} that axis.
+   * Enqueues the reduction of every row of the last axis: {@link #along} that axis. Few long rows are
+   * shared by many blocks, in two launches.
    *
    * @param in the input: rows side by side within, at one distance from each other
    * @param out one element a row, contiguous, of the {@link Op#resultType}: the input's shape
@@ -226,7 +230,7 @@ public final class Reduction {
     ReductionForm form = requireResult(in, out);
     requireShapeWithout(in.rank() - 1, in, out);
     requireIndices(rows.length(), rows.count());
-    reduceRows(form, in, rows, out, stream);
+    reduceRows(form, in, rows, out.range(), stream);
   }
 
   /**
@@ -254,7 +258,7 @@ public final class Reduction {
     if (isRows(shape)) {
       TensorView.Rows rows =
           new TensorView.Rows(shape.count(), shape.length(), shape.matrixStride());
-      reduceRows(form, in, rows, out, stream);
+      reduceRows(form, in, rows, out.range(), stream);
       return;
     }
     ColumnReduction kernel = columns(form);
@@ -343,24 +347,7 @@ public final class Reduction {
     }
     ReductionForm form = requireResult(in, out);
     requireIndices(in.elementCount(), 1);
-    reduceAll(form, in, out.range(), stream);
-  }
-
-  private void reduceAll(ReductionForm form, TensorView<?> in, DeviceRange<?> out, Stream stream) {
-    long elements = in.elementCount();
-    double divisor = divisor(elements);
-    long chunks = chunks(form, elements);
-    if (chunks <= 1) {
-      TensorView.Rows one = new TensorView.Rows(1, elements, elements);
-      launch(Role.RESULTS, form, in.range(), one, elements, divisor, out, stream);
-      return;
-    }
-    // Freed in stream order: closing does not wait for the second launch.
-    try (DeviceBuffer<?> states =
-        family.context().allocate(form.state(), chunks * form.stateLength(), stream)) {
-      launchPartials(form, in, states, stream);
-      merge(form, states, 1, chunks, divisor, out, stream);
-    }
+    reduceRows(form, in, oneRow(in), out.range(), stream);
   }
 
   /**
@@ -443,7 +430,7 @@ public final class Reduction {
     ReductionForm form = form(in.type());
     requirePartials(form, in, partialLength(in.type(), in.elementCount()), out);
     if (out.elementCount() > 0) {
-      launchPartials(form, in, out.range(), stream);
+      launchPartials(form, in, oneRow(in), out.range(), stream);
     }
   }
 
@@ -507,26 +494,52 @@ public final class Reduction {
     return op == Op.MEAN ? (double) elements : 1;
   }
 
+  /** One launch where there are rows enough, or short ones; else pieces, and then their states. */
   private void reduceRows(
       ReductionForm form,
       TensorView<?> in,
       TensorView.Rows rows,
-      TensorView<?> out,
+      DeviceRange<?> out,
       Stream stream) {
     if (rows.count() == 0) {
       return;
     }
-    long elements = rows.length() == 0 ? 0 : (rows.count() - 1) * rows.stride() + rows.length();
     double divisor = divisor(rows.length());
-    launch(Role.RESULTS, form, in.range(), rows, elements, divisor, out.range(), stream);
+    long pieces = chunks(form, rows.length());
+    if (pieces <= 1 || rows.count() >= fewRows()) {
+      launch(
+          Role.RESULTS, form, in.range(), rows, rows.length(), 1, divisor, out, stream);
+      return;
+    }
+    long states = Math.multiplyExact(rows.count(), pieces);
+    // Freed in stream order: closing does not wait for the second launch.
+    try (DeviceBuffer<?> partials =
+        family.context().allocate(form.state(), states * form.stateLength(), stream)) {
+      launchPartials(form, in, rows, partials, stream);
+      merge(form, partials, rows.count(), pieces, divisor, out, stream);
+    }
   }
 
   private void launchPartials(
-      ReductionForm form, TensorView<?> in, DeviceRange<?> states, Stream stream) {
-    long elements = in.elementCount();
+      ReductionForm form,
+      TensorView<?> in,
+      TensorView.Rows rows,
+      DeviceRange<?> states,
+      Stream stream) {
     long chunk = chunkElements(form);
-    TensorView.Rows rows = new TensorView.Rows(Math.ceilDiv(elements, chunk), chunk, chunk);
-    launch(partialRole(form), form, in.range(), rows, elements, 1, states, stream);
+    long pieces = chunks(form, rows.length());
+    launch(partialRole(form), form, in.range(), rows, chunk, pieces, 1, states, stream);
+  }
+
+  private static TensorView.Rows oneRow(TensorView<?> in) {
+    return new TensorView.Rows(1, in.elementCount(), in.elementCount());
+  }
+
+  private int fewRows() {
+    if (fewRows == 0) {
+      fewRows = family.table().row(FEW_ROWS).number(0);
+    }
+    return fewRows;
   }
 
   /** Joins the states of each of {@code results}, which lie side by side. */
@@ -539,7 +552,7 @@ public final class Reduction {
       DeviceRange<?> out,
       Stream stream) {
     TensorView.Rows rows = new TensorView.Rows(results, statesOfResult, statesOfResult);
-    launch(Role.MERGE, form, states, rows, results * statesOfResult, divisor, out, stream);
+    launch(Role.MERGE, form, states, rows, statesOfResult, 1, divisor, out, stream);
   }
 
   private static void requireContiguous(TensorView<?> in) {
@@ -666,29 +679,39 @@ public final class Reduction {
       LaunchTable.Row row = family.table().row(role.row, form.kernel(), type.symbol());
       int threads = row.number(THREADS);
       RowKernel kernel = family.kernel(symbol(role, form), threads);
-      known = new Prepared(kernel, threads, kernel.slot("element_limit"), kernel.slot("divisor"));
+      known =
+          new Prepared(
+              kernel,
+              threads,
+              kernel.slot("piece_length"),
+              kernel.slot("pieces"),
+              kernel.slot("divisor"));
       prepared.computeIfAbsent(role, absent -> new HashMap<>()).put(type, known);
     }
     return known;
   }
 
+  /** Enqueues a kernel over rows, each of which is cut into so many pieces. */
   private void launch(
       Role role,
       ReductionForm form,
       DeviceRange<?> in,
       TensorView.Rows rows,
-      long elements,
+      long pieceLength,
+      long pieces,
       double divisor,
       DeviceRange<?> out,
       Stream stream) {
     Prepared ready = prepared(role, form);
-    ready.kernel.set(ready.elementLimit, elements);
+    ready.kernel.set(ready.pieceLength, pieceLength);
+    ready.kernel.set(ready.pieces, pieces);
     ready.kernel.set(ready.divisor, divisor);
     ready.kernel.threads(
         role == Role.MERGE
             ? mergeThreads(rows.length(), ready.mostThreads)
-            : RowKernel.threads(rows, form.input(), ready.mostThreads));
-    ready.kernel.launch(in, rows, out, stream);
+            : RowKernel.threads(
+                Math.min(rows.length(), pieceLength), form.input(), ready.mostThreads));
+    ready.kernel.launch(in, rows, Math.multiplyExact(rows.count(), pieces), out, stream);
   }
 
   /** Whole warps, with as many states for each thread as it has on their way at once. */

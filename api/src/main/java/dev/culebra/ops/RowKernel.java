@@ -66,7 +66,12 @@ final class RowKernel {
    * @param most what the launch table says
    */
   static int threads(TensorView.Rows rows, ElementType<?> type, int most) {
-    long packs = Math.ceilDiv(rows.length() * type.byteSize(), PACK_BYTES);
+    return threads(rows.length(), type, most);
+  }
+
+  /** The same for pieces of rows, of so many elements. */
+  static int threads(long length, ElementType<?> type, int most) {
+    long packs = Math.ceilDiv(length * type.byteSize(), PACK_BYTES);
     long warps = Math.max(1, Math.ceilDiv(packs, WARP_THREADS));
     return (int) Math.min(most, warps * WARP_THREADS);
   }
@@ -94,7 +99,13 @@ final class RowKernel {
    * rows than a grid has blocks, blocks go on with further rows.
    */
   void launch(DeviceRange<?> from, TensorView.Rows shape, DeviceRange<?> to, Stream stream) {
-    int needed = (int) Math.min(shape.count(), Integer.MAX_VALUE);
+    launch(from, shape, shape.count(), to, stream);
+  }
+
+  /** The same with another number of blocks that have something to do. */
+  void launch(
+      DeviceRange<?> from, TensorView.Rows shape, long work, DeviceRange<?> to, Stream stream) {
+    int needed = (int) Math.min(work, Integer.MAX_VALUE);
     if (needed != blocks) {
       launch.gridBlocks(Dim3.of(needed));
       blocks = needed;

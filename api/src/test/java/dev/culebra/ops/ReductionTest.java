@@ -154,6 +154,19 @@ class ReductionTest extends DeviceTier {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(Reduction.Op.class)
+  @DisplayName("few long rows, in pieces, equal the float64 truth")
+  void fewLongRowsEqualTheTruth(Reduction.Op op) {
+    int length = 40_001;
+    Reduction reduction = Reduction.of(context, op);
+    double[] values = HardInput.NORMAL.rows(3, length, StorageType.F32, 6);
+    double[] actual = lastAxis(reduction, F32, values, 3, length);
+    for (int row = 0; row < 3; row++) {
+      judge(op, F32, Arrays.copyOfRange(values, row * length, (row + 1) * length), actual[row]);
+    }
+  }
+
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("opsAndTypes")
   @DisplayName("all elements, below, at and above a chunk, equal the float64 truth")

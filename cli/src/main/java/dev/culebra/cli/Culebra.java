@@ -52,7 +52,7 @@ final class Culebra implements Runnable {
         .registerConverter(TopKCommand.Choice.class, Words.of(TopKCommand.Choice.class))
         .registerConverter(IndexType.class, Words.of(IndexType.class))
         .registerConverter(ReduceCommand.Operation.class, Words.of(ReduceCommand.Operation.class))
-        .registerConverter(ReduceCommand.Axis.class, Words.of(ReduceCommand.Axis.class))
+        .registerConverter(ReducedAxis.class, ReducedAxis::parse)
         .registerConverter(CompletionCommand.Shell.class, Words.of(CompletionCommand.Shell.class))
         // An argument that begins with @ is a file's name, as any other.
         .setExpandAtFiles(false)

@@ -90,7 +90,6 @@ final class ReduceCommand implements Callable<Integer> {
     @Option(
         names = "--axis",
         paramLabel = "AXIS",
-        converter = ReducedAxis.Converter.class,
         description = "last, first, all or a number from 0, -1 being the last. Default: last.")
     private @Nullable ReducedAxis axis;
 

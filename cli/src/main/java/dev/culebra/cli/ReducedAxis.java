@@ -1,6 +1,5 @@
 package dev.culebra.cli;
 
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -12,24 +11,21 @@ import picocli.CommandLine.TypeConversionException;
 record ReducedAxis(boolean all, int axis) {
 
   /** Reads {@code last}, {@code first}, {@code all} or a number. */
-  static final class Converter implements ITypeConverter<ReducedAxis> {
-    @Override
-    public ReducedAxis convert(String text) {
-      return switch (text) {
-        case "last" -> new ReducedAxis(false, -1);
-        case "first" -> new ReducedAxis(false, 0);
-        case "all" -> new ReducedAxis(true, 0);
-        default -> new ReducedAxis(false, number(text));
-      };
-    }
+  static ReducedAxis parse(String text) {
+    return switch (text) {
+      case "last" -> new ReducedAxis(false, -1);
+      case "first" -> new ReducedAxis(false, 0);
+      case "all" -> new ReducedAxis(true, 0);
+      default -> new ReducedAxis(false, number(text));
+    };
+  }
 
-    private static int number(String text) {
-      try {
-        return Integer.parseInt(text);
-      } catch (NumberFormatException e) {
-        throw new TypeConversionException(
-            "'" + text + "' is not last, first, all or the number of an axis");
-      }
+  private static int number(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new TypeConversionException(
+          "'" + text + "' is not last, first, all or the number of an axis");
     }
   }
 
