@@ -105,21 +105,25 @@ __device__ __forceinline__ void merge_rows_of_states(const ReduceParams& params)
 }  // namespace
 }  // namespace culebra
 
-#define CULEBRA_REDUCE_KERNEL(symbol, body, op, type, threads)                       \
-  extern "C" __global__ void __launch_bounds__(                                      \
-      threads, culebra::kResidentThreads<culebra::ops::op<culebra::type>> / threads) \
-      symbol(const ReduceParams params) {                                            \
-    culebra::body<culebra::type, culebra::ops::op<culebra::type>>(params);           \
-  }                                                                                  \
+#define CULEBRA_REDUCE_KERNEL(symbol, body, op, type, threads, blocks)     \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)            \
+      symbol(const ReduceParams params) {                                  \
+    culebra::body<culebra::type, culebra::ops::op<culebra::type>>(params); \
+  }                                                                        \
   CULEBRA_KERNEL(symbol, threads, params)
+#define CULEBRA_REDUCE_BLOCKS(op, type, threads) \
+  culebra::kResidentThreads<culebra::ops::op<culebra::type>> / threads
 
-#define CULEBRA_REDUCE(op, type, threads, chunk_elements, reason) \
-  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_##type, reduce_rows, op, type, threads)
+#define CULEBRA_REDUCE(op, type, threads, chunk_elements, reason)                     \
+  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_##type, reduce_rows, op, type, threads, \
+                        CULEBRA_REDUCE_BLOCKS(op, type, threads))
 #define CULEBRA_REDUCE_STATES(op, type, threads, reason)                                      \
   CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_states_##type, reduce_rows_to_states, op, type, \
-                        threads)
+                        threads, CULEBRA_REDUCE_BLOCKS(op, type, threads))
+// Where there is much to merge, one block does it.
+#define CULEBRA_REDUCE_MERGE(op, type, threads, reason)                                     \
+  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_merge_##type, merge_rows_of_states, op, type, \
+                        threads, 1)
 #define CULEBRA_REDUCE_FEW_ROWS(rows, reason)
-#define CULEBRA_REDUCE_MERGE(op, type, threads, reason) \
-  CULEBRA_REDUCE_KERNEL(culebra_reduce_##op##_merge_##type, merge_rows_of_states, op, type, threads)
 
 #include "reduce.def"

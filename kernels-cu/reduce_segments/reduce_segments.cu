@@ -61,6 +61,13 @@ __device__ __forceinline__ int64_t pieces_of(const ReduceSegmentsParams& params,
   return (length - 1) / params.piece_length + 1;
 }
 
+// How many pieces the first launch has listed, or would have if there had been place.
+__device__ __forceinline__ int64_t listed_pieces(const ReduceSegmentsParams& params) {
+  const uint64_t count = *static_cast<const uint64_t*>(params.piece_count);
+  const uint64_t limit = static_cast<uint64_t>(params.piece_limit);
+  return static_cast<int64_t>(count < limit ? count : limit);
+}
+
 // What thread `rank` of `size` gathers of a range. Indices count from `origin`.
 template <class T, class Op, int kPacks>
 __device__ __forceinline__ typename Op::State gather(const T* in, Range range, int64_t origin,
@@ -155,7 +162,8 @@ __device__ __forceinline__ void reduce_segments(const ReduceSegmentsParams& para
 
 template <class T, class Op>
 __device__ __forceinline__ void reduce_pieces(const ReduceSegmentsParams& params) {
-  for (int64_t p = blockIdx.x; p < params.piece_limit; p += gridDim.x) {
+  const int64_t count = listed_pieces(params);
+  for (int64_t p = blockIdx.x; p < count; p += gridDim.x) {
     const ReduceSegmentPiece piece = static_cast<const ReduceSegmentPiece*>(params.pieces)[p];
     if (piece.segment == 0) continue;
     Range range = segment(params, piece.segment - 1);
@@ -175,7 +183,8 @@ __device__ __forceinline__ void reduce_pieces(const ReduceSegmentsParams& params
 template <class T, class Op>
 __device__ __forceinline__ void merge_pieces(const ReduceSegmentsParams& params) {
   using State = typename Op::State;
-  for (int64_t p = blockIdx.x; p < params.piece_limit; p += gridDim.x) {
+  const int64_t count = listed_pieces(params);
+  for (int64_t p = blockIdx.x; p < count; p += gridDim.x) {
     const ReduceSegmentPiece piece = static_cast<const ReduceSegmentPiece*>(params.pieces)[p];
     if (piece.segment == 0 || piece.first != p) continue;
     const int64_t length = segment(params, piece.segment - 1).length();

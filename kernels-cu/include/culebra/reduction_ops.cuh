@@ -348,11 +348,11 @@ class Squares {
   static __device__ __forceinline__ A level(A largest) {
     const A highest = A(1) / kLowest<A>;
     const A m = power_of_two(largest);
-    return m < highest ? m : highest;  // of an infinite one too
+    return m < highest ? m : highest;  // that of an infinite one too
   }
 
   static __device__ __forceinline__ A factor(A low, A high) {
-    const A ratio = low / high;
+    const A ratio = low * reciprocal(high);
     return ratio * ratio;
   }
 
@@ -360,7 +360,7 @@ class Squares {
     return static_cast<A>(static_cast<double>(m) * sqrt(static_cast<double>(d)));
   }
 
-  __device__ __forceinline__ explicit Squares(A m) : reciprocal_(A(1) / m) {}
+  __device__ __forceinline__ explicit Squares(A m) : reciprocal_(reciprocal(m)) {}
   __device__ __forceinline__ A term(A x) const {
     const A part = x * reciprocal_;
     return part * part;
@@ -373,6 +373,14 @@ class Squares {
   }
   static __device__ __forceinline__ double power_of_two(double x) {
     return __longlong_as_double(__double_as_longlong(x) & 0x7ff0000000000000ll);
+  }
+
+  // Of a power of two: its exponent with the other sign. A division would do the same by a call.
+  static __device__ __forceinline__ float reciprocal(float m) {
+    return __uint_as_float(0x7f000000u - __float_as_uint(m));
+  }
+  static __device__ __forceinline__ double reciprocal(double m) {
+    return __longlong_as_double(0x7fe0000000000000ll - __double_as_longlong(m));
   }
 
   A reciprocal_;

@@ -126,6 +126,7 @@ public final class Reduction {
   private final Op op;
   private final KernelFamily family;
   private final Map<ElementType<?>, ReductionForm> forms = new HashMap<>();
+  private final Map<ElementType<?>, Long> chunkElements = new HashMap<>();
   private final Map<Role, Map<ElementType<?>, Prepared>> prepared = new EnumMap<>(Role.class);
   private final Map<ElementType<?>, ColumnReduction> columns = new HashMap<>();
   private final Map<ElementType<?>, SegmentReduction> segments = new HashMap<>();
@@ -215,8 +216,8 @@ public final class Reduction {
   }
 
   /**
-   * Enqueues the reduction of every row of the last axis: {@link #along} that axis. Few long rows are
-   * shared by many blocks, in two launches.
+   * Enqueues the reduction of every row of the last axis: {@link #along} that axis. Few long rows
+   * are shared by many blocks, in two launches.
    *
    * @param in the input: rows side by side within, at one distance from each other
    * @param out one element a row, contiguous, of the {@link Op#resultType}: the input's shape
@@ -507,8 +508,7 @@ public final class Reduction {
     double divisor = divisor(rows.length());
     long pieces = chunks(form, rows.length());
     if (pieces <= 1 || rows.count() >= fewRows()) {
-      launch(
-          Role.RESULTS, form, in.range(), rows, rows.length(), 1, divisor, out, stream);
+      launch(Role.RESULTS, form, in.range(), rows, rows.length(), 1, divisor, out, stream);
       return;
     }
     long states = Math.multiplyExact(rows.count(), pieces);
@@ -631,11 +631,16 @@ public final class Reduction {
     return Math.ceilDiv(elements, chunkElements(form));
   }
 
+  /** Asked of the table once, so that an operation repeated allocates nothing. */
   private long chunkElements(ReductionForm form) {
-    return family
-        .table()
-        .row(Role.RESULTS.row, form.kernel(), form.input().symbol())
-        .number(CHUNK_ELEMENTS);
+    Long known = chunkElements.get(form.input());
+    if (known == null) {
+      LaunchTable.Row row =
+          family.table().row(Role.RESULTS.row, form.kernel(), form.input().symbol());
+      known = (long) row.number(CHUNK_ELEMENTS);
+      chunkElements.put(form.input(), known);
+    }
+    return known;
   }
 
   private ReductionForm form(ElementType<?> type) {

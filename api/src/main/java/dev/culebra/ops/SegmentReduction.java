@@ -31,6 +31,12 @@ final class SegmentReduction {
   /** Elements of a listed piece: its segment, and the segment's first piece. */
   private static final int PIECE_WORDS = 2;
 
+  /**
+   * Of the launches over the list: several times what a device runs at once, and few enough not to
+   * cost where the list is empty. A block goes on to further pieces.
+   */
+  private static final int MOST_BLOCKS = 4096;
+
   private final KernelFamily family;
   private final ReductionForm form;
   private final int threads;
@@ -101,8 +107,9 @@ final class SegmentReduction {
       Scratch scratch = new Scratch(list.view(0, 1), list.view(PIECE_WORDS, list.length()), states);
       Call call = new Call(in, offsets, out, mean, longest, limit, scratch);
       put(teams(), call).launch(config, stream);
-      put(pieces(), call).launch(limit, threads, stream);
-      put(merge(), call).launch(limit, mergeThreads, stream);
+      long blocks = Math.min(limit, MOST_BLOCKS);
+      put(pieces(), call).launch(blocks, threads, stream);
+      put(merge(), call).launch(blocks, mergeThreads, stream);
     }
   }
 

@@ -64,7 +64,7 @@ class BadInputTest {
         "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), } ~ 24 ~ big-endian",
         "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), } ~ 24 ~ Fortran order",
         "{'descr': '<c16', 'fortran_order': False, 'shape': (2,), } ~ 32 ~ the type '<c16' is not supported",
-        "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), } ~ 24 ~ it is I32; F16, BF16, F32 and F64 are taken",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), } ~ 12 ~ it is I16; F16, BF16, F32",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (), } ~ 4 ~ it is a scalar and has no last axis"
       })
   void anNpyThatIsNotTaken(String dictionary, int dataBytes, String reason) throws IOException {
