@@ -175,7 +175,7 @@ class LargeTensorTest extends DeviceTier {
   }
 
   private double extreme(Reduction.Op op, DeviceBuffer<?> all) {
-    try (DeviceBuffer<?> result = context.allocate(Reduction.resultType(all.type()), 1, stream)) {
+    try (DeviceBuffer<?> result = context.allocate(op.resultType(all.type()), 1, stream)) {
       Reduction.of(context, op).all(TensorView.of(all, all.length()), scalar(result), stream);
       return Tensors.read(result)[0];
     }
