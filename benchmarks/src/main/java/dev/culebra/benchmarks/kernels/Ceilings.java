@@ -2,7 +2,9 @@ package dev.culebra.benchmarks.kernels;
 
 import dev.culebra.benchmarks.results.Result;
 import dev.culebra.benchmarks.session.Session;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 /** The ceilings that this run measured, to hold results against. */
@@ -33,6 +35,31 @@ final class Ceilings {
         .mapToDouble(result -> result.number(detail).orElse(0.0) / result.seconds())
         .max()
         .orElse(0);
+  }
+
+  /** What cannot be found out, as its ceilings were not measured; nothing if all can. */
+  Optional<String> unchecked() {
+    List<String> missing = new ArrayList<>();
+    if (best("bytes", READ, COPY) == 0) {
+      missing.add("GB/s");
+    }
+    if (best("flops", MMA, WGMMA) == 0) {
+      missing.add("TFLOP/s");
+    }
+    return missing.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "no ceiling of %s was measured: a time that cannot be true is not noticed; measure the section %s too"
+                .formatted(String.join(" and ", missing), SECTION));
+  }
+
+  /** The result, or in its place a failure with the reason why its time cannot be true. */
+  Result judge(Problem problem, Result result) {
+    return impossible(problem, result.seconds())
+        .map(
+            reason ->
+                Result.failed(result.key(), result.unit(), "the time cannot be true: " + reason))
+        .orElse(result);
   }
 
   /** Why a time cannot be true, if it cannot. */

@@ -74,6 +74,9 @@ public final class KernelSection implements Section {
   public void measure(Session session) throws IOException {
     Extent extent = Extent.of(session);
     Ceilings ceilings = new Ceilings(session);
+    if (!session.isEmulated()) {
+      ceilings.unchecked().ifPresent(System.out::println);
+    }
     // The emulator has no cache; a few sets are enough to see that they take turns.
     long l2Bytes =
         extent == Extent.TINY ? 0 : session.device().attribute(DeviceAttribute.L2_CACHE_SIZE);

@@ -246,25 +246,18 @@ final class ProblemRun {
     details.put("ceiling", problem.ceiling());
     details.put("turns", micros.length);
     details.putAll(turns.details);
-    if (!session.isEmulated()) {
-      ceilings.impossible(problem, seconds).ifPresent(reason -> details.put("implausible", reason));
-    }
+    Result measured =
+        Result.of(
+            new Result.Key(KernelSection.NAME, problem.name(), turns.who), "us", micros, details);
     Result result =
-        session
-            .results()
-            .put(
-                Result.of(
-                    new Result.Key(KernelSection.NAME, problem.name(), turns.who),
-                    "us",
-                    micros,
-                    details));
+        session.results().put(session.isEmulated() ? measured : ceilings.judge(problem, measured));
     if (result.failure().isPresent()) {
       System.out.printf(
           "%-40s %-24s not measured: %s%n", problem.name(), turns.who, result.failure().get());
       return;
     }
     System.out.printf(
-        "%-40s %-16s %10.1f us  %8.1f GB/s%s%s%s%n",
+        "%-40s %-16s %10.1f us  %8.1f GB/s%s%s%n",
         problem.name(),
         turns.who,
         seconds * 1e6,
@@ -272,7 +265,6 @@ final class ProblemRun {
         problem.flops() / seconds > 1e12
             ? "  %.0f TFLOP/s".formatted(problem.flops() / seconds / 1e12)
             : "",
-        result.isNoisy() ? "  NOISY" : "",
-        details.containsKey("implausible") ? "  IMPLAUSIBLE" : "");
+        result.isNoisy() ? "  NOISY" : "");
   }
 }

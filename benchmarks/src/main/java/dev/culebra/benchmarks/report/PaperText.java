@@ -16,7 +16,7 @@ final class PaperText {
   /** From this length on the paper speaks of gains. */
   private static final double FROM = 1000;
 
-  /** The length at which the paper's softmax gains most. */
+  /** A length at which the paper tells its softmax's gain. */
   private static final double AT = 4000;
 
   /** What is a gain of the online form, of the third that it can be at most. */
@@ -97,8 +97,8 @@ final class PaperText {
     row(table, many + "online against safe, at most", "1.3", best(online));
     row(
         table,
-        many + "the same where the paper gains most",
-        "1.3",
+        many + "the same at V = 4000",
+        "about 1.3",
         online.stream().filter(gain -> gain.x() == AT).findFirst());
     List<Gain> small = gains(sweeps.softmaxFew(), PaperSweeps.ONLINE, PaperSweeps.SAFE);
     row(table, few + "online against safe, at most", "1.15", best(small));
@@ -152,12 +152,10 @@ final class PaperText {
     What the paper counts are accesses of memory: the safe form makes 4 an element, naive and online 3, so that the gain is 4/3 at most; safe softmax
     and then a top-k make 5, the fused form 1. An access counts as much only where it goes to the memory.
 
-    - *Caches.* A second pass over a row finds it in the cache, as long as the rows that are worked on at once fit there. The paper's device (a Tesla
-      V100) had 6 MB of L2%s. So rows have to be longer before the accesses cost what they are counted for: in the paper the
-      gain is there from V = 1000 on and highest at 4000, %s.
+    - *Caches.* A second pass over a row finds it in the cache, as long as the rows that are worked on at once fit there. In the paper the
+      cache overflows from V = 1000 on, the gain begins there, and at V = 4000 it is about 1.3; %s%s.
     - *Arithmetic.* The online form computes more exponentials than the safe one. Where its fewer accesses save nothing, it is the slower%s.
-    - *Bandwidth.* %sA launch takes about as long as in 2018, and is worth more bytes: short rows and small batches measure
-      launches and latency.
+    - *Launches.* %sShort rows and small batches measure launches and latency.
     - *Few rows.* One block a row leaves most of %s multiprocessors idle: each block waits for its own loads, pass by pass, whichever form it is.
       A single read, and the fused top-k, spread a row over several blocks; that is where their large factors come from.
     - *Top-k.* The gain of the fused form may be above 5, as a top-k by itself costs more than one read of the probabilities; for larger K
@@ -167,8 +165,8 @@ final class PaperText {
         .formatted(
             results.about("device", "l2_bytes").isEmpty()
                 ? ""
-                : "; this one has %.0f MB"
-                    .formatted(Double.parseDouble(results.about("device", "l2_bytes")) / 1e6),
+                : "this device has %.0f MiB of L2, and "
+                    .formatted(Double.parseDouble(results.about("device", "l2_bytes")) / (1 << 20)),
             begins,
             least,
             results
@@ -176,7 +174,7 @@ final class PaperText {
                 .filter(read -> read.failure().isEmpty())
                 .map(
                     read ->
-                        "This device reads %s in the same run, the paper's 0.9 TB/s at most. "
+                        "This device reads %s in the same run. "
                             .formatted(
                                 Format.rate(read.number("bytes").orElse(0.0) / read.seconds())))
                 .orElse(""),

@@ -156,6 +156,35 @@ class CompareTest {
     assertSaid("above the roof");
   }
 
+  /** A time that cannot be true is none to compare with. */
+  @Test
+  void whatWasImpossibleBeforeIsNew() throws Exception {
+    Result sum = result(new Result.Key("kernels", "sum", "Culebra"), 100, 0.02, 3);
+    Result impossible = result(KERNEL, 50, 0.02, 1).with("implausible", "above the roof");
+    assertEquals(
+        0,
+        run(file("old.json", impossible, sum).toString(), file("new.json", old, sum).toString()));
+    assertSaid("0 slower by more than 5 %, 0 faster, 1 the same, 0 undecided, 0 lost, 1 new");
+  }
+
+  /** Launches of the same code differ by more than kernels do. */
+  @Test
+  void whatIsAsLongAsALaunchHasAWiderTolerance() throws Exception {
+    Result shortOne = result(KERNEL, 5, 0.02, 1);
+    assertEquals(0, compare(shortOne, result(KERNEL, 5.75, 0.02, 2)));
+    assertSaid("1 the same");
+    assertEquals(1, compare(shortOne, result(KERNEL, 6.75, 0.02, 2)));
+    assertSaid("as long as a launch, so by a tolerance of 25 %");
+    assertEquals(1, compare(result(KERNEL, 11, 0.02, 1), result(KERNEL, 12.65, 0.02, 2)));
+    Result.Key call = new Result.Key("calls", "one pointer", "as long");
+    assertEquals(1, compare(result(call, 5, 0.02, 1), result(call, 5.75, 0.02, 2)));
+    // A wider one that was asked for stays.
+    String[] files = {
+      file("a.json", shortOne).toString(), file("b.json", result(KERNEL, 6.75, 0.02, 2)).toString()
+    };
+    assertEquals(0, run(files[0], files[1], "--tolerance", "60"));
+  }
+
   @Test
   void aPeerThatGotSlowerIsNoFaultOfOurs() throws Exception {
     assertEquals(

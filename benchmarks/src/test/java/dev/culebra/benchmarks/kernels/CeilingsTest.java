@@ -79,6 +79,35 @@ class CeilingsTest {
         ceilings.impossible(problem(0, 1e12), seconds).orElseThrow());
   }
 
+  /** It has no time, and counts as wrong. */
+  @Test
+  void anImpossibleTimeIsAFailure() throws Exception {
+    measured(Ceilings.READ, 4_500_000_000L, 0);
+    Result.Key key = new Result.Key(KernelSection.NAME, "some", "Culebra");
+    Result result = Result.of(key, "us", new double[] {1000, 1000, 1000}, Map.of());
+    Result kept = ceilings.judge(problem(4_900_000_000L, 0), result);
+    assertEquals(Optional.empty(), kept.failure());
+    assertEquals(3, kept.samples().length);
+    session.results().put(ceilings.judge(problem(9_000_000_000L, 0), result));
+    Result failed = session.results().find(key).orElseThrow();
+    assertEquals(
+        Optional.of(
+            "the time cannot be true: 9000 GB/s is above what the device moves at most, 4500"),
+        failed.failure());
+    assertEquals(0, failed.samples().length);
+    assertEquals(List.of(key), session.results().failures().stream().map(Result::key).toList());
+    assertTrue(key.isOurs());
+  }
+
+  @Test
+  void aRunSaysWhichCeilingsItHasNot() throws Exception {
+    assertTrue(ceilings.unchecked().orElseThrow().startsWith("no ceiling of GB/s and TFLOP/s was"));
+    measured(Ceilings.READ, 4_500_000_000L, 0);
+    assertTrue(ceilings.unchecked().orElseThrow().startsWith("no ceiling of TFLOP/s was"));
+    measured(Ceilings.MMA, 0, 6.4e11);
+    assertEquals(Optional.empty(), ceilings.unchecked());
+  }
+
   @Test
   void withoutACeilingNothingIsImpossible() throws Exception {
     assertEquals(Optional.empty(), ceilings.impossible(problem(1L << 50, 1e18), 1e-6));

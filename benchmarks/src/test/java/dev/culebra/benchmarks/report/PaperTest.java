@@ -121,7 +121,7 @@ class PaperTest {
             "# The online softmax paper's benchmark: GPU &lt;7>, 2026-01-02, commit abc\n",
             "| softmax, 4000 rows: online against safe, at most | 1.3 | 1.250 (1.250 to 1.250) | V"
                 + " = 4k |",
-            "| softmax, 4000 rows: the same where the paper gains most | 1.3 | 1.250 (1.250 to"
+            "| softmax, 4000 rows: the same at V = 4000 | about 1.3 | 1.250 (1.250 to"
                 + " 1.250) | V = 4k |",
             "| softmax, 10 rows: online against safe, at most | 1.15 | 1.101 (1.101 to 1.101) | V ="
                 + " 4k |",
