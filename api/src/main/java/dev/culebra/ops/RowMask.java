@@ -64,8 +64,8 @@ public final class RowMask {
   /**
    * Numbers that are added to the logits, after these have been scaled: the softmax of {@code scale
    * * in + addends}. Where one is -inf, its element is masked and not looked at. NaN and +inf make
-   * the row NaN, unless that element is masked by something else; so does a sum beyond the range of
-   * single precision (F64: double).
+   * the row NaN, unless that element is masked by something else; so does a sum above the range of
+   * single precision (F64: double), while an element whose sum is below it counts as masked.
    *
    * <p>They take no part in the way back: the gradient with respect to the input is what {@link
    * SoftmaxBackward} gives, and that with respect to the addends is the same with a scale of 1.
