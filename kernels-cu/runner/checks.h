@@ -95,7 +95,7 @@ class DeviceArray {
 template <class T>
 std::vector<T> poison(std::size_t count) {
   std::vector<T> contents(count);
-  std::memset(static_cast<void*>(contents.data()), 0xA7, count * sizeof(T));
+  if (count > 0) std::memset(static_cast<void*>(contents.data()), 0xA7, count * sizeof(T));
   return contents;
 }
 

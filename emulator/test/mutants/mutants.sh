@@ -28,12 +28,27 @@ thorough reduce_wrong_lane reduce include/culebra/warp.cuh \
 
 thorough softmax_no_barrier_before_the_first_warp_reads softmax include/culebra/block.cuh \
   '/waits for the partial result of every warp/,+1 s/__syncthreads\(\);//' "$early"
-thorough softmax_store_one_beyond_the_row softmax include/culebra/vec.cuh \
-  's/if \(first \+ i < length_\)/if (first + i <= length_)/' 'invalid global write|wrote [0-9]+ elements outside'
-mutant softmax_pack_beyond_the_row softmax include/culebra/vec.cuh \
-  's/first \+ kPackSize<T> <= length_/first < length_/' 'invalid global (read|write)'
+thorough softmax_store_one_beyond_the_row softmax include/culebra/resident_row.cuh \
+  's/i < length; \+\+i\) row\[i\]/i <= length; ++i) row[i]/' 'invalid global write|wrote [0-9]+ elements outside'
+mutant softmax_pack_beyond_the_row softmax include/culebra/resident_row.cuh \
+  's/return first\(p\) \+ kPackSize<T> <= length;/return first(p) < length;/' 'invalid global (read|write)'
 thorough softmax_wrong_lane softmax include/culebra/warp.cuh \
   's/self\.lane \^ distance\)/self.lane ^ (distance > 1 ? distance : 2))/' 'FAILED: '
+
+thorough fused_no_barrier_before_the_states_are_read softmax_fused include/culebra/team.cuh \
+  '/All warps wait for the state of every warp/,+1 s/__syncthreads\(\);//' "$early"
+thorough fused_word_of_the_neighbour softmax_fused include/culebra/vec.cuh \
+  's/halves\[0\] \| pack\.x << 16/halves[1] | pack.x << 16/' 'FAILED: '
+thorough split_piece_beyond_the_row softmax_split include/culebra/row_piece.cuh \
+  's/end\(first \+ piece_length < row_length \?/end(first <= row_length ?/' 'invalid global (read|write)|FAILED: '
+thorough backward_no_barrier_before_the_sums_are_read softmax_backward include/culebra/team.cuh \
+  '/All warps wait for the state of every warp/,+1 s/__syncthreads\(\);//' "$early"
+thorough additive_no_barrier_before_the_states_are_read softmax_additive include/culebra/team.cuh \
+  '/All warps wait for the state of every warp/,+1 s/__syncthreads\(\);//' "$early"
+thorough sampling_no_barrier_before_the_rules_are_read sampling sampling/sampling.cu \
+  '/Waits for the rules/,+1 s/__syncthreads\(\);//' "$early"
+thorough sampling_no_barrier_behind_the_zeros sampling sampling/sampler.cuh \
+  '/Waits for the zeros/,+1 s/__syncthreads\(\);//' "$early"
 
 thorough topk_no_barrier_before_the_count_is_read topk topk/candidates.cuh \
   '/Waits until all have read the keys of before/,+1 s/__syncthreads\(\);//' "$early"
