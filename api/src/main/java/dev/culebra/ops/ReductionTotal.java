@@ -14,6 +14,9 @@ import java.math.BigInteger;
  */
 public final class ReductionTotal {
 
+  /** The place that the kernels write of nothing: kNone. */
+  private static final long NOWHERE = Long.MAX_VALUE;
+
   private final ReductionForm form;
   private final Reduction.Op op;
   private final Joined joined;
@@ -250,10 +253,14 @@ public final class ReductionTotal {
     @Override
     void join(MemorySegment states, ElementType<?> type, long at, long before) {
       double other = states.getAtIndex(HostScalars.DOUBLE, at);
+      long place = states.getAtIndex(HostScalars.LONG, at + 1);
+      if (place == NOWHERE) {
+        return;
+      }
       boolean beats = largest ? other > value : other < value;
       if (index < 0 || beats || (Double.isNaN(other) && !Double.isNaN(value))) {
         value = other;
-        index = before + states.getAtIndex(HostScalars.LONG, at + 1);
+        index = before + place;
       }
     }
 
@@ -275,9 +282,10 @@ public final class ReductionTotal {
     @Override
     void join(MemorySegment states, ElementType<?> type, long at, long before) {
       long other = states.getAtIndex(HostScalars.LONG, at);
-      if (index < 0 || (largest ? other > value : other < value)) {
+      long place = states.getAtIndex(HostScalars.LONG, at + 1);
+      if (place != NOWHERE && (index < 0 || (largest ? other > value : other < value))) {
         value = other;
-        index = before + states.getAtIndex(HostScalars.LONG, at + 1);
+        index = before + place;
       }
     }
 

@@ -348,6 +348,7 @@ public final class Sampling {
       throw new IllegalArgumentException(
           "probabilities overlap the logits or the tokens; give each its own memory");
     }
+    requireApartFromParameters("probabilities", probabilities);
     kernels.launch(logits, tokens, probabilities.range(), parameters, offset, stream);
   }
 
@@ -392,6 +393,25 @@ public final class Sampling {
     requireOneARow("values of min-p", parameters.minP.ofRows, rows.count());
     requireOneARow("seeds", parameters.seed.ofRows, rows.count());
     requireOneARow("offsets", parameters.offsets, rows.count());
+    requireApartFromParameters("tokens", tokens);
+  }
+
+  /** A block may write a row's result before another one has read the row's parameters. */
+  private void requireApartFromParameters(String what, TensorView<?> results) {
+    requireApart(what, results, parameters.temperature.ofRows);
+    requireApart(what, results, parameters.topK.ofRows);
+    requireApart(what, results, parameters.topP.ofRows);
+    requireApart(what, results, parameters.minP.ofRows);
+    requireApart(what, results, parameters.seed.ofRows);
+    requireApart(what, results, parameters.offsets);
+  }
+
+  private static <E extends ElementType<E>> void requireApart(
+      String what, TensorView<?> results, @Nullable DeviceRange<E> parameter) {
+    if (parameter != null && TensorView.of(parameter, parameter.length()).overlaps(results)) {
+      throw new IllegalArgumentException(
+          what + " overlap parameters of the rows; give each its own memory");
+    }
   }
 
   private static void requireOneARow(String what, TensorView<?> view, long rows) {

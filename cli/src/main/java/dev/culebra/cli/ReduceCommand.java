@@ -123,8 +123,16 @@ final class ReduceCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     TensorArguments arguments = new TensorArguments(surroundings, spec.commandLine());
+    TensorLocation segments = what.segments;
     if (out != null) {
       arguments.checkOutput(in, out, json);
+      if (segments != null) {
+        arguments.checkOutput(segments, out, json);
+      }
+    }
+    if (segments != null && in.isStream() && segments.isStream()) {
+      throw new ParameterException(
+          spec.commandLine(), "only one of the inputs can be - (standard input)");
     }
     try (TensorFile file = arguments.open(in)) {
       TensorData tensor = arguments.computable(file, in, false, types());

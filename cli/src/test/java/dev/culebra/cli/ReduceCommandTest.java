@@ -294,6 +294,14 @@ class ReduceCommandTest {
     assertEquals(3, run.status());
     assertTrue(run.err().contains(ends.toString()) && run.err().contains(reason), run::err);
     assertEquals(2, CommandRun.of(with(command, "--axis", "all")).status());
+    assertEquals(2, CommandRun.of(with(command, "-o", ends.toString())).status());
+  }
+
+  @Test
+  void standardInputIsReadForOneInputOnly() {
+    CommandRun run = CommandRun.of("reduce", "-", "--op", "sum", "--segments", "-");
+    assertEquals(2, run.status());
+    assertTrue(run.err().contains("only one of the inputs"), run::err);
   }
 
   @ParameterizedTest
