@@ -371,7 +371,7 @@ class SamplingTest extends DeviceTier {
       refused(plain, TensorView.of(floats.view(0, 0), 10, 0), tokens, "a row of 0 elements");
       refused(plain, in, TensorView.of(floats.as(I32).view(0, 10), 10), "overlap");
       refused(plain.withTemperature(others), in, tokens, "10 rows", "12 temperatures");
-      refused(plain.withTopK(ints.view(9, 10)), in, tokens, "tokens overlap", "parameters");
+      refused(plain.withTopK(ints.view(9, 19)), in, tokens, "tokens overlap", "parameters");
       assertTells(
           assertThrows(
               IllegalArgumentException.class,
