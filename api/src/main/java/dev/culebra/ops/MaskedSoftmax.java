@@ -223,8 +223,7 @@ final class MaskedSoftmax {
         .put(out.rows().stride())
         .put(from.stride())
         .put(options.scale);
-    putOrNull(list, mask.lengths());
-    putOrNull(list, mask.bytes());
+    list.putOrNull(mask.lengths()).putOrNull(mask.bytes());
     putWalk(list, masking.elements).put(options.log ? 1 : 0).put(options.emptyIsZero ? 1 : 0);
     DeviceRange<?> addends = mask.addends();
     if (addends != null) {
@@ -245,13 +244,5 @@ final class MaskedSoftmax {
         .put(walk.middleRows())
         .put(walk.middleStride())
         .put(walk.outerStride());
-  }
-
-  private static void putOrNull(ArgumentList list, @Nullable DeviceRange<?> memory) {
-    if (memory == null) {
-      list.putNull();
-    } else {
-      list.put(memory);
-    }
   }
 }
