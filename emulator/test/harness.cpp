@@ -1,12 +1,17 @@
 #include "harness.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "driver.h"
 
@@ -31,29 +36,43 @@ constexpr unsigned kMostSeconds = 60;
 #endif
 
 struct Verdict {
-  enum { kPassed, kFailed, kSkipped } what;
+  enum { kPassed, kFailed, kSkipped } what = kFailed;
   // The complaint of a failed case, the reason of a skipped one.
   std::string text;
 };
 
-// Runs one case in a new process.
+// Runs one case in a new process; several threads may, each another one.
 Verdict run_in_child(const char* program, const Case& test) {
-  int error_pipe[2];
-  if (pipe(error_pipe) != 0) return {Verdict::kFailed, "cannot make a pipe"};
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(error_pipe[1], STDERR_FILENO);
-    close(error_pipe[0]);
-    close(error_pipe[1]);
-    for (const std::string& variable : test.environment) {
-      const std::size_t equals = variable.find('=');
-      setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
-    }
-    alarm(kMostSeconds);
-    execl(program, program, test.name, nullptr);
-    _exit(127);
+  // The case's variables go before those of the same name.
+  std::vector<std::string> variables = test.environment;
+  for (char** inherited = environ; *inherited != nullptr; ++inherited) {
+    const std::string variable = *inherited;
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    const bool replaced =
+        std::any_of(test.environment.begin(), test.environment.end(),
+                    [&](const std::string& one) { return one.rfind(name, 0) == 0; });
+    if (!replaced) variables.push_back(variable);
   }
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+
+  // Other children must not keep its end for writing open.
+  int error_pipe[2];
+  if (pipe2(error_pipe, O_CLOEXEC) != 0) return {Verdict::kFailed, "cannot make a pipe"};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, error_pipe[1], STDERR_FILENO);
+  char* arguments[] = {const_cast<char*>(program), const_cast<char*>(test.name), nullptr};
+  pid_t child = 0;
+  const int refused =
+      posix_spawn(&child, program, &actions, nullptr, arguments, environment.data());
+  posix_spawn_file_actions_destroy(&actions);
   close(error_pipe[1]);
+  if (refused != 0) {
+    close(error_pipe[0]);
+    return {Verdict::kFailed, std::string("cannot start a process: ") + std::strerror(refused)};
+  }
   std::string error_text;
   std::array<char, 4096> buffer;
   for (ssize_t got; (got = read(error_pipe[0], buffer.data(), buffer.size())) > 0;) {
@@ -76,6 +95,21 @@ Verdict run_in_child(const char* program, const Case& test) {
   }
   if (complaint.empty()) return {Verdict::kPassed, ""};
   return {Verdict::kFailed, complaint + "\n" + error_text};
+}
+
+// Of all cases, as many at a time as there are cores.
+std::vector<Verdict> run_all() {
+  std::vector<Verdict> verdicts(cases().size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i; (i = next++) < verdicts.size();) {
+      verdicts[i] = run_in_child("/proc/self/exe", cases()[i]);
+    }
+  };
+  std::vector<std::thread> workers(std::max(1u, std::thread::hardware_concurrency()));
+  for (std::thread& worker : workers) worker = std::thread(work);
+  for (std::thread& worker : workers) worker.join();
+  return verdicts;
 }
 
 }  // namespace
@@ -102,6 +136,7 @@ int main(int argc, char** argv) {
   if (argc == 2) {
     for (const Case& test : cases()) {
       if (std::strcmp(test.name, argv[1]) != 0) continue;
+      alarm(kMostSeconds);
       open_driver();
       test.body();
       // A case that checked nothing has shown nothing.
@@ -113,8 +148,10 @@ int main(int argc, char** argv) {
   int passed = 0;
   int failed = 0;
   int skipped = 0;
-  for (const Case& test : cases()) {
-    const Verdict verdict = run_in_child("/proc/self/exe", test);
+  const std::vector<Verdict> verdicts = run_all();
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const Case& test = cases()[i];
+    const Verdict& verdict = verdicts[i];
     switch (verdict.what) {
       case Verdict::kPassed:
         ++passed;
