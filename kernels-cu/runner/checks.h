@@ -42,6 +42,10 @@ class Bench {
     va_end(arguments);
   }
 
+  // Of families that have kernels for several types: only those for this one, "f32"; all if empty.
+  std::string only_type{};
+  bool wants(const std::string& type) const { return only_type.empty() || type == only_type; }
+
   long passed() const { return passed_; }
   long failed() const { return failed_; }
 
@@ -102,6 +106,12 @@ std::vector<T> poison(std::size_t count) {
 template <class T>
 bool same_bits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+// Calls check(E()) for each of the types that are wanted.
+template <class... Elements, class Check>
+void for_types(const Bench& bench, Check check) {
+  (..., (bench.wants(Elements::kName) ? check(Elements()) : void()));
 }
 
 void check_softmax(Bench& bench);

@@ -2,7 +2,8 @@
 // framework: made to run under compute-sanitizer as well as on the emulator.
 //
 //   runner ROOT [DRIVER [FAMILY...]]      DRIVER defaults to libcuda.so.1; all families unless some
-//                                         are named. ptx/async is one theme of the family ptx.
+//                                         are named. ptx/async is one theme of the family ptx,
+//                                         softmax/bf16 the kernels of one type.
 //
 // Exit status: 0 if every check held, 1 if one did not, 2 if it could not run.
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 struct Family {
   std::string name;
   void (*check)(runner::Bench& bench);
-  bool ships;  // it must be there; one for tests only may be
+  bool ships;          // it must be there; one for tests only may be
+  std::string type{};  // only its kernels of this type; all if empty
 };
 
 const std::vector<Family>& families() {
@@ -41,6 +43,15 @@ const std::vector<Family>& families() {
   return all;
 }
 
+// What "FAMILY/TYPE" can be: the types of its kernels.
+std::vector<const char*> types_of(const Family& family) {
+  if (!family.ships) return {};
+  const std::string& name = family.name;
+  if (name == "topk" || name == "sampling") return {"f32", "f16", "bf16"};
+  if (name.rfind("reduce", 0) == 0) return {"f32", "f16", "bf16", "f64", "i32", "i64"};
+  return {"f32", "f16", "bf16", "f64"};
+}
+
 // What the names stand for, in the order of the names.
 std::vector<Family> choose(const std::vector<std::string>& names, const runner::KernelRoot& root) {
   std::vector<Family> chosen;
@@ -53,6 +64,11 @@ std::vector<Family> choose(const std::vector<std::string>& names, const runner::
   std::vector<Family> known = families();
   for (const runner::PtxTheme& theme : runner::kPtxThemes) {
     known.push_back({std::string("ptx/") + theme.name, theme.check, false});
+  }
+  for (const Family& family : families()) {
+    for (const char* type : types_of(family)) {
+      known.push_back({family.name + "/" + type, family.check, family.ships, type});
+    }
   }
   for (const std::string& name : names) {
     const auto family = std::find_if(known.begin(), known.end(),
@@ -77,6 +93,7 @@ int main(int argc, char** argv) {
                 driver.compute_capability() / 10, driver.compute_capability() % 10);
     runner::Bench bench(driver, root);
     for (const Family& family : choose({argv + std::min(argc, 3), argv + argc}, root)) {
+      bench.only_type = family.type;
       family.check(bench);
     }
     std::printf("kernel runner: %ld passed, %ld failed\n", bench.passed(), bench.failed());

@@ -257,10 +257,8 @@ struct CheckRows {
 }  // namespace
 
 void check_reduce(Bench& bench) {
-  check_type<F32>(bench);
-  check_type<F16>(bench);
-  check_type<BF16>(bench);
-  check_type<F64>(bench);
+  for_types<F32, F16, BF16, F64>(bench,
+                                 [&](auto element) { check_type<decltype(element)>(bench); });
   check_reductions(bench, CheckRows());
 }
 

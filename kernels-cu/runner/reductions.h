@@ -272,22 +272,16 @@ class Reductions {
   }
 };
 
-// check.check(reductions) for every operation of every type.
+// check.check(reductions) for every operation of every type that is wanted.
 template <class Check>
 void check_reductions(Bench& bench, Check check) {
-  const auto of_type = [&](auto element) {
+  for_types<F32, F16, BF16, F64, I32, I64>(bench, [&](auto element) {
     using E = decltype(element);
     for (const Op op : kAllOps) {
       Reductions<E> reductions(bench, op);
       if (reductions.exists()) check.check(reductions);
     }
-  };
-  of_type(F32());
-  of_type(F16());
-  of_type(BF16());
-  of_type(F64());
-  of_type(I32());
-  of_type(I64());
+  });
 }
 
 }  // namespace runner

@@ -465,9 +465,8 @@ class SamplingChecks {
 
 void check_sampling(Bench& bench) {
   check_philox(bench);
-  SamplingChecks<F32>(bench).run();
-  SamplingChecks<F16>(bench).run();
-  SamplingChecks<BF16>(bench).run();
+  for_types<F32, F16, BF16>(bench,
+                            [&](auto element) { SamplingChecks<decltype(element)>(bench).run(); });
 }
 
 }  // namespace runner

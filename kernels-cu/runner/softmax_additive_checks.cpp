@@ -52,10 +52,8 @@ void check_type(Bench& bench) {
 }  // namespace
 
 void check_softmax_additive(Bench& bench) {
-  check_type<F32>(bench);
-  check_type<F16>(bench);
-  check_type<BF16>(bench);
-  check_type<F64>(bench);
+  for_types<F32, F16, BF16, F64>(bench,
+                                 [&](auto element) { check_type<decltype(element)>(bench); });
 }
 
 }  // namespace runner

@@ -140,12 +140,9 @@ void check_merges(Bench& bench) {
 }  // namespace
 
 void check_softmax_split(Bench& bench) {
-  check_type<F32>(bench);
-  check_type<F16>(bench);
-  check_type<BF16>(bench);
-  check_type<F64>(bench);
-  check_merges<F32>(bench);
-  check_merges<F64>(bench);
+  for_types<F32, F16, BF16, F64>(bench,
+                                 [&](auto element) { check_type<decltype(element)>(bench); });
+  for_types<F32, F64>(bench, [&](auto element) { check_merges<decltype(element)>(bench); });
 }
 
 }  // namespace runner

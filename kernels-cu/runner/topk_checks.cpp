@@ -344,9 +344,7 @@ void check_type(Bench& bench) {
 }  // namespace
 
 void check_topk(Bench& bench) {
-  check_type<F32>(bench);
-  check_type<F16>(bench);
-  check_type<BF16>(bench);
+  for_types<F32, F16, BF16>(bench, [&](auto element) { check_type<decltype(element)>(bench); });
 }
 
 }  // namespace runner
