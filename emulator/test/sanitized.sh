@@ -25,7 +25,7 @@ step() {
 }
 
 step 'tests under AddressSanitizer and UndefinedBehaviorSanitizer' SANITIZE=address,undefined test
-step 'kernels under AddressSanitizer and UndefinedBehaviorSanitizer' SANITIZE=address,undefined test-runner
+step 'kernels under AddressSanitizer and UndefinedBehaviorSanitizer' SANITIZE=address,undefined test-runner PLAIN_RUNNER="$short"
 step 'several threads at once under AddressSanitizer' SANITIZE=address,undefined test-hammer HAMMER_SECONDS=5
 if [[ -n $short ]]; then
   step 'several threads at once under ThreadSanitizer' SANITIZE=thread test-hammer HAMMER_SECONDS=10

@@ -220,32 +220,33 @@ struct CheckRows {
           reductions.compare("a row", &in[offset + r * stride], length, 1, got, r);
         }
       }
-      all(reductions, values);
+      all(reductions, values, 1024);
     }
+    // More states than threads merge them.
+    all(reductions, HardValues::kOrdinary, 64);
   }
 
  private:
   // Two rows in pieces, the last one of each short.
   template <class E>
-  void all(Reductions<E>& reductions, HardValues values) const {
+  void all(Reductions<E>& reductions, HardValues values, int64_t piece) const {
     Bench& bench = reductions.bench;
     constexpr int64_t kRowsOfTest = 2;
-    constexpr int64_t kPiece = 1024;
-    constexpr int64_t kLength = 5 * kPiece + 77;
-    constexpr int64_t kPieces = 6;
+    constexpr int64_t kLength = 5 * 1024 + 77;
+    const int64_t pieces = (kLength - 1) / piece + 1;
     constexpr int64_t kStride = kLength + 3;
     const auto in = reductions.elements(kRowsOfTest * kStride, values);
     const DeviceArray<typename E::Storage> device_in(bench.driver, in);
-    const auto states = reductions.states(kRowsOfTest * kPieces);
+    const auto states = reductions.states(kRowsOfTest * pieces);
     const auto out = reductions.results(kRowsOfTest);
     const std::string first =
         reductions.symbol("reduce_", reductions.states_are_results() ? "" : "states_");
     const std::string second = reductions.merge_symbol("reduce_");
     bench.launch(first, 4, 128, 0,
-                 ReduceParams{states.at(0), device_in.at(0), kRowsOfTest, kLength, kStride, kPiece,
-                              kPieces, 1.0});
+                 ReduceParams{states.at(0), device_in.at(0), kRowsOfTest, kLength, kStride, piece,
+                              pieces, 1.0});
     bench.launch(second, 1, 64, 0,
-                 ReduceParams{out.at(0), states.at(0), kRowsOfTest, kPieces, kPieces, kPieces, 1,
+                 ReduceParams{out.at(0), states.at(0), kRowsOfTest, pieces, pieces, pieces, 1,
                               reductions.divisor(kLength)});
     const auto got = out.read();
     for (int64_t r = 0; r < kRowsOfTest; ++r) {
