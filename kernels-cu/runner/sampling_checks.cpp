@@ -86,6 +86,7 @@ class SamplingChecks {
   void run() {
     lengths();
     filters();
+    dense();
     ties();
     extremes();
     special();
@@ -190,29 +191,38 @@ class SamplingChecks {
     }
     const auto weight = [&](int64_t i) { return upto[i] - (i > 0 ? upto[i - 1] : 0); };
     const long double slack = kSlack;
-    // The least and the most mass that may be left.
+    // At least so many, and at most, may be kept of that order.
     const int64_t k = c.top_k > 0 ? std::min<int64_t>(c.top_k, c.length) : c.length;
-    long double least = upto[k - 1], most = upto[k - 1];
+    int64_t least_count = k, most_count = k;
     if (c.top_p < 1) {
       const long double target = float(c.top_p) * upto[k - 1];
-      least = first_at_least(upto, target * (1 - slack));
-      most = first_at_least(upto, std::min(target * (1 + slack), upto[k - 1]));
+      least_count = count_with(upto, target * (1 - slack));
+      most_count = count_with(upto, std::min(target * (1 + slack), upto[k - 1]));
     }
     if (c.min_p > 0) {
       const long double bound = float(c.min_p);
-      long double least_near = 0, most_near = 0;
+      int64_t least_near = 1, most_near = 1;
       for (int64_t i = 0; i < c.length; ++i) {
         if (weight(i) >= bound * (1 + slack) || E::value(row[order[i]]) == largest) {
-          least_near = upto[i];
+          least_near = i + 1;
         }
-        if (weight(i) >= bound * (1 - slack)) most_near = upto[i];
+        if (weight(i) >= bound * (1 - slack)) most_near = i + 1;
       }
-      least = std::min(least, least_near);
-      most = std::min(most, most_near);
+      least_count = std::min(least_count, least_near);
+      most_count = std::min(most_count, most_near);
+    }
+    if (place >= most_count) return fail("the filters do not leave it");
+    const long double least = upto[least_count - 1], most = upto[most_count - 1];
+    // What is kept before it, by index: at least, and at most.
+    long double least_before = 0, most_before = 0;
+    for (int64_t i = 0; i < most_count; ++i) {
+      if (order[i] >= token) continue;
+      if (i < least_count) least_before += weight(i);
+      most_before += weight(i);
     }
     const long double share = std::ldexp((long double)bits, -64);
-    const long double before = upto[place] - weight(place);
-    if (before > share * most * (1 + slack) || upto[place] < share * least * (1 - slack)) {
+    if (least_before > share * most * (1 + slack) ||
+        most_before + weight(place) < share * least * (1 - slack)) {
       return fail("the bits do not fall on it");
     }
     if (weight(place) == 0) return fail("its probability is 0");
@@ -222,11 +232,12 @@ class SamplingChecks {
     bench_.expect(true, " ");
   }
 
-  static long double first_at_least(const std::vector<long double>& upto, long double target) {
-    for (const long double sum : upto) {
-      if (sum >= target) return sum;
+  // How many of the first reach a sum.
+  static int64_t count_with(const std::vector<long double>& upto, long double target) {
+    for (std::size_t i = 0; i < upto.size(); ++i) {
+      if (upto[i] >= target) return int64_t(i) + 1;
     }
-    return upto.back();
+    return int64_t(upto.size());
   }
 
   std::vector<Storage> logits(int64_t count, double most = 8) {
@@ -274,6 +285,32 @@ class SamplingChecks {
         }
       }
     }
+  }
+
+  // Rows as long and as even as a vocabulary's, where thousands are about as heavy as the last that
+  // top-p keeps; alone, and beside one that has half of the mass, or that stretches the bins.
+  void dense() {
+    constexpr int64_t kLength = 1 << 16;
+    std::vector<Storage> row(kLength);
+    const auto check = [&](const char* what) {
+      for (const double top_p : {0.5, 0.9, 0.9999}) {
+        Case c{1, kLength, 1, 0, top_p, bench_.random() % 2 == 0 ? 0 : 1e-3};
+        c.offset = bench_.random();
+        c.threads = 256;
+        if (has_clusters() && bench_.random() % 2 == 0) c.cluster = 2;
+        compare(what, row, c);
+      }
+    };
+    for (Storage& x : row) {
+      double sum = 0;
+      for (int i = 0; i < 6; ++i) sum += bench_.uniform(-2, 2);
+      x = E::make(sum);
+    }
+    check("dense");
+    row[40000] = E::make(14.5);
+    check("dense beside a heavy one");
+    row[40000] = E::make(-300);
+    check("dense beside a far one");
   }
 
   // Of equal ones the lower index comes first; thousands of them fit into no buffer.

@@ -19,17 +19,20 @@ struct SamplingMemory {
   static constexpr int kBins = 1 << kDigitBits;
   static constexpr int kCapacity = 2048;
 
+  static constexpr int kParts = 256;  // as many warps as a team has
+
   // The block's own histogram: how many elements, and their mass in two halves (there is no 64-bit
-  // addition to shared memory). The last mass is no bin's: it is that of the elements within a
-  // distance.
+  // addition to shared memory).
   uint32_t counts[kBins];
-  uint32_t low_masses[kBins + 1];
-  uint32_t high_masses[kBins + 1];
+  uint32_t low_masses[kBins];
+  uint32_t high_masses[kBins];
 
   // Of the whole row: running sums over the bins.
   uint64_t upto_mass[kBins];
   uint32_t upto_count[kBins];
-  uint64_t near_mass;
+
+  // Running sums over the masses that warps have in their parts of the row.
+  uint64_t part_sums[kParts];
 
   // The keys that were collected, the largest first, and the running sums of their masses. Every
   // block has all of them; the first block counts how many.

@@ -9,9 +9,10 @@
 //
 // in the order of probability, of equal ones the lower index first. The token is drawn from what is
 // left by inversion: with bits, 64 random ones, and M, the mass of what is left, it is the element
-// at which the running sum exceeds floor(bits * M / 2^64). Masses are integers (weights.cuh), so a
-// token depends on logits, parameters, seed, offset and row alone, to the last bit: not on
-// alignment, strides, grid, clusters or device architecture (but that its exponential may differ).
+// at which the running sum of what is left, by index, exceeds floor(bits * M / 2^64). Masses are
+// integers (weights.cuh), so a token depends on logits, parameters, seed, offset and row alone, to
+// the last bit: not on alignment, strides, grid, clusters or device architecture (but that its
+// exponential may differ).
 //
 // Bits are the first 64 of philox_4x32_10 with the key (seed) and the counter (offset, row), or
 // (offset, 0) where each row has a seed of its own.
@@ -24,8 +25,8 @@
 //   culebra_sampling_block_<type>     a block works on a row
 //   culebra_sampling_cluster_<type>   a cluster of blocks does (sm_90)
 //
-// A row is read three times: for its largest element, for the histogram, for the members of one bin
-// or two (sampler.cuh). With ties without end it is read some more times.
+// A row is read for its largest element, and then once or twice more (sampler.cuh). With ties
+// without end it is read some more times.
 #include "culebra/platform.cuh"
 
 #include "culebra/chunk.cuh"
@@ -83,31 +84,30 @@ struct ExtremesMerge {
   }
 };
 
+// Of the calling thread's share of its warp's part.
 template <class T, int kPacks>
 __device__ __forceinline__ Extremes extremes_of(const Piece<T>& piece) {
-  using RowChunk = Chunk<T, kPacks>;
-  const bool aligned = is_pack_aligned(piece.elements);
-  const uint32_t round = blockDim.x * RowChunk::kElements;
+  using PartChunk = Chunk<T, kPacks, WarpLanes>;
+  const Piece<T> part = part_of(piece, threadIdx.x / kWarpSize);
   Extremes extremes = Extremes::none();
-  for (uint32_t start = 0; start < piece.length; start += round) {
-    const RowChunk chunk(piece, start, aligned);
+  for_each_chunk<T, kPacks>(part, [&](const PartChunk& chunk) {
     const float most = chunk.largest();
 #pragma unroll
-    for (int i = 0; i < RowChunk::kElements; ++i) {
+    for (int i = 0; i < PartChunk::kElements; ++i) {
       const float x = chunk.value(i);
       extremes.least = fminf(extremes.least, x == -kInfinity<float> ? kInfinity<float> : x);
     }
     const uint32_t ordered = to_ordered(most);
     // Seldom after the first chunks. Of equal ones the first chunk has the lowest index.
-    if (ordered <= extremes.ordered) continue;
+    if (ordered <= extremes.ordered) return;
     uint32_t place = chunk.offset(0);
 #pragma unroll
-    for (int i = RowChunk::kElements - 1; i >= 0; --i) {
+    for (int i = PartChunk::kElements - 1; i >= 0; --i) {
       if (chunk.value(i) == most) place = chunk.offset(i);
     }
     extremes.ordered = ordered;
-    extremes.index_complement = ~(piece.index + place);
-  }
+    extremes.index_complement = ~(part.index + place);
+  });
   return extremes;
 }
 
@@ -127,17 +127,15 @@ __device__ __forceinline__ void write_token(const SamplingParams& params, int64_
   if (params.probabilities != nullptr) params.probabilities[row] = probability;
 }
 
-// The block's part of a row: whole packs, so that all parts are aligned if the row is.
+// The block's part of a row.
 template <class T, class Team>
 __device__ __forceinline__ Piece<T> piece_of(const SamplingParams& params, const Team& team,
                                              int64_t row) {
-  const int64_t packs = (params.row_length - 1) / kPackSize<T> + 1;
-  const int64_t blocks = team.blocks();
-  const int64_t most = (packs + blocks - 1) / blocks * kPackSize<T>;
-  const int64_t begin = min(static_cast<int64_t>(team.block()) * most, params.row_length);
-  const int64_t end = min(begin + most, params.row_length);
+  const uint32_t length = static_cast<uint32_t>(params.row_length);
+  const uint32_t most = part_size<T>(length, team.blocks());
+  const uint32_t begin = min(team.block() * most, length);
   return {static_cast<const T*>(params.in) + row * params.in_row_stride + begin,
-          static_cast<uint32_t>(end - begin), static_cast<uint32_t>(begin), false};
+          min(most, length - begin), begin, false};
 }
 
 template <class T, int kPacks, template <class> class TeamOf>
@@ -149,8 +147,8 @@ __device__ __forceinline__ void sample_rows(const SamplingParams& params) {
 
   for (int64_t row = team.first_row(); team.goes_on(row, params.rows); row += team.row_stride()) {
     const Piece<T> piece = piece_of<T>(params, team, row);
-    const Extremes extremes =
-        team.reduce(extremes_of<T, kPacks>(piece), Extremes::none(), ExtremesMerge{});
+    const Extremes own = extremes_of<T, kPacks>(piece);
+    const Extremes extremes = team.reduce(own, Extremes::none(), ExtremesMerge{});
 
     const float temperature = of_row(params.temperatures, row, params.temperature);
     const float top_p = of_row(params.top_ps, row, params.top_p);
@@ -184,8 +182,8 @@ __device__ __forceinline__ void sample_rows(const SamplingParams& params) {
     // Waits for the rules.
     __syncthreads();
     const DrawnToken drawn =
-        Sampler<T, kPacks, Team>(memory[0], team, piece, length, weights).draw();
-    if (writes) write_token(params, row, drawn.index, drawn.probability);
+        Sampler<T, kPacks, Team>(memory[0], team, piece, length, own.ordered, weights).draw();
+    if (drawn.found) write_token(params, row, drawn.index, drawn.probability);
   }
   // No block ends before the others have read its memory.
   team.sync();

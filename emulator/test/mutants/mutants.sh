@@ -96,8 +96,10 @@ thorough sampling_without_a_wait_for_the_cluster sampling/f32 include/culebra/te
   's/ptx::barrier_cluster_wait_acquire\(\);//' "$early|barrier\.cluster"
 thorough sampling_load_one_beyond_the_row sampling/f32 include/culebra/chunk.cuh \
   's/if \(at < piece\.length\)/if (at <= piece.length)/' 'invalid global read|FAILED: '
-thorough sampling_mass_of_another_bin sampling/f32 sampling/sampler.cuh \
-  's/return bin == 0 \? 0 : memory_\.upto_mass\[bin - 1\];/return memory_.upto_mass[bin];/' 'FAILED: '
+thorough sampling_count_of_another_bin sampling/f32 sampling/sampler.cuh \
+  's/return bin == 0 \? 0 : memory_\.upto_count\[bin - 1\];/return memory_.upto_count[bin];/' 'invalid index|FAILED: '
+thorough sampling_target_of_the_row_in_a_part sampling/f32 sampling/sampler.cuh \
+  's/if \(part > 0\) target -= /if (part > 1) target -= /' 'FAILED: '
 
 thorough topk_no_barrier_before_the_count_is_read topk/f32 topk/candidates.cuh \
   '/Waits until all have read the keys of before/,+1 s/__syncthreads\(\);//' "$early"

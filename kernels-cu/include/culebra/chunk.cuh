@@ -6,6 +6,7 @@
 #include "culebra/ptx.cuh"
 #include "culebra/types.cuh"
 #include "culebra/vec.cuh"
+#include "culebra/warp.cuh"
 
 namespace culebra {
 
@@ -67,8 +68,18 @@ struct Piece {
   }
 };
 
-// Which element falls to which thread depends on its place in the piece and the size of the block.
-template <class T, int kPacks>
+// Who shares a piece: the threads of a block, or those of a warp.
+struct BlockLanes {
+  static __device__ __forceinline__ uint32_t rank() { return threadIdx.x; }
+  static __device__ __forceinline__ uint32_t size() { return blockDim.x; }
+};
+struct WarpLanes {
+  static __device__ __forceinline__ uint32_t rank() { return threadIdx.x % kWarpSize; }
+  static __device__ __forceinline__ uint32_t size() { return kWarpSize; }
+};
+
+// Which element falls to which thread depends on its place in the piece and how many share it.
+template <class T, int kPacks, class Lanes = BlockLanes>
 class Chunk {
   static constexpr int kPackWords = kPackBytes / static_cast<int>(sizeof(uint32_t));
   static constexpr int kWords = kPacks * kPackWords;
@@ -79,12 +90,12 @@ class Chunk {
  public:
   static constexpr int kElements = kWords * kWordSize;
 
-  // The calling thread's share of blockDim.x * kElements elements from `start` on. Places beyond
+  // The calling thread's share of Lanes::size() * kElements elements from `start` on. Places beyond
   // the piece's end hold -inf.
   __device__ __forceinline__ Chunk(const Piece<T>& piece, uint32_t start, bool aligned)
-      : first_(start + threadIdx.x * kPackSize<T>) {
-    const uint32_t end = start + blockDim.x * kElements;
-    if (aligned && end <= piece.length) {  // the same for the whole block
+      : first_(start + Lanes::rank() * kPackSize<T>) {
+    const uint32_t end = start + Lanes::size() * kElements;
+    if (aligned && end <= piece.length) {  // the same for all lanes
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) load_pack(piece, p);
     } else {
@@ -108,7 +119,7 @@ class Chunk {
 
   // The same for a chunk whose first element is at `first`.
   static __device__ __forceinline__ uint32_t place(uint32_t first, int i) {
-    return first + static_cast<uint32_t>(i / kPackSize<T>) * blockDim.x * kPackSize<T> +
+    return first + static_cast<uint32_t>(i / kPackSize<T>) * Lanes::size() * kPackSize<T> +
            static_cast<uint32_t>(i % kPackSize<T>);
   }
 

@@ -3,8 +3,8 @@ package dev.culebra.testkit;
 import java.util.stream.IntStream;
 
 /**
- * The truth of drawing a token from a row of logits in float64: in which order its elements are,
- * what the filters leave of them, and which element random bits fall on.
+ * The truth of drawing a token from a row of logits in float64: what the filters leave of its
+ * elements, in the order of probability, and which of those random bits fall on, by index.
  *
  * <p>Masses that were rounded differently may end a prefix, or a token's share, one element sooner
  * or later; so what is judged is whether the bits fall on a token within a relative {@code slack}.
@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 public final class SamplingReference {
   private final int[] order;
   private final double[] upto;
-  private final double least;
-  private final double most;
+  private final int least;
+  private final int most;
   private final double slack;
 
   /**
@@ -45,22 +45,23 @@ public final class SamplingReference {
       sum += weights[i];
       upto[i] = sum;
     }
-    double kept = upto[(topK > 0 ? Math.min(topK, row.length) : row.length) - 1];
-    double low = kept;
-    double high = kept;
+    int kept = topK > 0 ? Math.min(topK, row.length) : row.length;
+    int low = kept;
+    int high = kept;
     if (topP < 1) {
-      low = firstAtLeast(kept * topP * (1 - slack));
-      high = firstAtLeast(Math.min(kept * topP * (1 + slack), kept));
+      double whole = upto[kept - 1];
+      low = countWith(whole * topP * (1 - slack));
+      high = countWith(Math.min(whole * topP * (1 + slack), whole));
     }
     if (minP > 0) {
-      double lowNear = 0;
-      double highNear = 0;
+      int lowNear = 1;
+      int highNear = 1;
       for (int i = 0; i < row.length; i++) {
         if (weights[i] >= minP * (1 + slack) || row[order[i]] == largest) {
-          lowNear = upto[i];
+          lowNear = i + 1;
         }
         if (weights[i] >= minP * (1 - slack)) {
-          highNear = upto[i];
+          highNear = i + 1;
         }
       }
       low = Math.min(low, lowNear);
@@ -70,28 +71,24 @@ public final class SamplingReference {
     this.most = high;
   }
 
-  private double firstAtLeast(double target) {
-    for (double sum : upto) {
-      if (sum >= target) {
-        return sum;
-      }
-    }
-    return upto[upto.length - 1];
-  }
-
-  /** How many elements the filters leave. */
-  public int left() {
-    int count = 0;
-    while (count < upto.length && upto[count] <= most) {
+  /** How many of the first reach a sum. */
+  private int countWith(double target) {
+    int count = 1;
+    while (count < upto.length && upto[count - 1] < target) {
       count++;
     }
     return count;
   }
 
+  /** How many elements the filters leave. */
+  public int left() {
+    return most;
+  }
+
   /** The probability of a token under what the filters leave. */
   public double probability(int token) {
     int place = rank(token);
-    return before(place) >= most ? 0 : (upto[place] - before(place)) / most;
+    return place >= most ? 0 : weight(place) / upto[most - 1];
   }
 
   private int rank(int token) {
@@ -101,8 +98,13 @@ public final class SamplingReference {
         .orElseThrow();
   }
 
-  private double before(int place) {
-    return place == 0 ? 0 : upto[place - 1];
+  private double weight(int place) {
+    return place == 0 ? upto[0] : upto[place] - upto[place - 1];
+  }
+
+  /** What the first {@code count} elements weigh that are before a token in the row. */
+  private double before(int token, int count) {
+    return IntStream.range(0, count).filter(i -> order[i] < token).mapToDouble(this::weight).sum();
   }
 
   /** Fails unless the bits fall on that token, and it has that probability. */
@@ -111,33 +113,41 @@ public final class SamplingReference {
       throw new AssertionError("token " + token + " of a row of " + order.length);
     }
     int place = rank((int) token);
+    if (place >= most) {
+      throw new AssertionError(
+          "token " + token + " of rank " + place + "; the filters leave " + least + " to " + most);
+    }
     double share = ((bits >>> 11) + (bits & 0x7ff) * 0x1p-11) * 0x1p-53;
-    double weight = upto[place] - before(place);
+    double weight = weight(place);
+    double low = upto[least - 1];
+    double high = upto[most - 1];
+    double before = before((int) token, least);
+    double upTo = before((int) token, most) + weight;
     String which = "token " + token + " of rank " + place + " with weight " + weight;
     if (!(weight > 0)
-        || before(place) > share * most * (1 + slack)
-        || upto[place] < share * least * (1 - slack)) {
+        || before > share * high * (1 + slack)
+        || upTo < share * low * (1 - slack)) {
       throw new AssertionError(
           which
               + " has the running sum "
-              + before(place)
+              + before
               + " to "
-              + upto[place]
+              + upTo
               + "; the bits fall on "
-              + share * least
+              + share * low
               + " to "
-              + share * most);
+              + share * high);
     }
-    if (!(probability >= weight / most * (1 - slack)
-        && probability <= weight / least * (1 + slack))) {
+    if (!(probability >= weight / high * (1 - slack)
+        && probability <= weight / low * (1 + slack))) {
       throw new AssertionError(
           which
               + " has the probability "
               + probability
               + ", the truth is "
-              + weight / most
+              + weight / high
               + " to "
-              + weight / least);
+              + weight / low);
     }
   }
 }

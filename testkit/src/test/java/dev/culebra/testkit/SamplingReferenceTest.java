@@ -46,14 +46,19 @@ class SamplingReferenceTest {
   @Test
   void bitsFallOnOneElement() {
     SamplingReference all = new SamplingReference(ROW, 1, 0, 1, 0, 1e-9);
-    all.judge(0, 1, 0.5);
-    all.judge(0x9000000000000000L, 3, 0.25);
-    all.judge(0xd000000000000000L, 0, 0.125);
-    all.judge(-1, 2, 0.125);
-    assertThrows(AssertionError.class, () -> all.judge(0, 3, 0.25));
-    assertThrows(AssertionError.class, () -> all.judge(-1, 0, 0.125));
-    assertThrows(AssertionError.class, () -> all.judge(0, 1, 0.51));
-    assertThrows(AssertionError.class, () -> all.judge(0, 1, Double.NaN));
+    all.judge(0, 0, 0.125);
+    all.judge(0x3000000000000000L, 1, 0.5);
+    all.judge(0xb000000000000000L, 2, 0.125);
+    all.judge(-1, 3, 0.25);
+    assertThrows(AssertionError.class, () -> all.judge(0, 1, 0.5));
+    assertThrows(AssertionError.class, () -> all.judge(-1, 2, 0.125));
+    assertThrows(AssertionError.class, () -> all.judge(0, 0, 0.126));
+    assertThrows(AssertionError.class, () -> all.judge(0, 0, Double.NaN));
     assertThrows(AssertionError.class, () -> all.judge(0, -1, Double.NaN));
+    // The half and the quarter are left, with 2/3 and 1/3.
+    SamplingReference two = new SamplingReference(ROW, 1, 2, 1, 0, 1e-9);
+    two.judge(0xa000000000000000L, 1, 2.0 / 3);
+    two.judge(0xb000000000000000L, 3, 1.0 / 3);
+    assertThrows(AssertionError.class, () -> two.judge(0, 0, 0.125));
   }
 }
