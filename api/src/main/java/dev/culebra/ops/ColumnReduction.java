@@ -24,6 +24,13 @@ final class ColumnReduction {
   private static final int LEAST_TURNS = 4;
 
   /**
+   * A thread with fewer turns has little to do beside joining the others of its pack. Measured on
+   * an H200, 4096 x 64 x 4096 of F32: 3.28 TB/s with 2, 4.28 with 16; BF16 of 128 rows 2.33 and
+   * 3.98.
+   */
+  private static final int ENOUGH_TURNS = 16;
+
+  /**
    * How columns are shared among threads and blocks. By the shape alone, so that the bits do not
    * depend on the device.
    *
@@ -50,6 +57,11 @@ final class ColumnReduction {
       long turns = Math.max(1, Math.ceilDiv(shape.length(), (long) ROWS));
       int lanes = (int) Math.min(powerOfTwo(packs), mostLanes);
       int down = (int) Math.min(powerOfTwo(turns), threads / lanes);
+      while (down > 1
+          && turns / down < ENOUGH_TURNS
+          && packs / blocks >= threads / (down / 2)) { // still as many blocks as are wanted
+        down /= 2;
+      }
       // Threads that a short column has no rows for take further columns.
       lanes = (int) Math.min(powerOfTwo(packs), threads / down);
       long tiles = Math.ceilDiv(packs, (long) lanes);

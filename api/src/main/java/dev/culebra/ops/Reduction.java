@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Input types are F16, BF16, F32, F64, I32 and I64; {@link Op#resultType} says what a result is.
  * Results are bitwise repeatable: what is combined with what depends on places and shapes only, not
- * on the grid or the device.
+ * on the grid or the device. ({@link #segments} says what that takes of offsets.)
  *
  * <ul>
  *   <li>Floating sums are compensated: what rounding loses is carried along to the end, also
@@ -157,14 +157,24 @@ public final class Reduction {
   }
 
   /**
-   * Which kernel runs along the last axis; for a mean of floating numbers it is that of the sum.
+   * Which kernel reads the input along the last axis: that of results, or where few long rows are
+   * shared by many blocks that of {@link #partialKernelName}, after which a second one joins the
+   * states. For a mean of floating numbers it is that of the sum.
    *
    * @param type the type of the input
+   * @param rows how many rows
+   * @param length elements of a row
    * @return its symbol
-   * @throws IllegalArgumentException if the operation does not take elements of the type
+   * @throws IllegalArgumentException if the operation does not take elements of the type, or the
+   *     shape is negative
    */
-  public String kernelName(ElementType<?> type) {
-    return symbol(Role.RESULTS, form(type));
+  public String kernelName(ElementType<?> type, long rows, long length) {
+    ReductionForm form = form(type);
+    if (rows < 0 || length < 0) {
+      throw new IllegalArgumentException(
+          "a shape is not negative: " + rows + " rows of " + length + " elements");
+    }
+    return symbol(isCut(form, rows, length) ? partialRole(form) : Role.RESULTS, form);
   }
 
   /**
@@ -288,6 +298,16 @@ public final class Reduction {
    * <p>The offsets are on the device and nobody looks at them before. Whatever they are, nothing
    * outside of the input is read: an offset below 0 counts as 0, one beyond the input as its end,
    * and a segment whose second offset is below its first is empty.
+   *
+   * <p>The result of a segment hangs on its elements, on where in the input it begins, and on the
+   * numbers of segments and of elements, so of ascending offsets it has the same bits every time.
+   * Offsets that do not ascend make segments overlap, and all of them together may be longer than
+   * the input. As long as they are not, or a segment is not long enough to be shared by blocks,
+   * that holds for them too. Otherwise there can be more pieces of long segments than there is room
+   * for, which is made for the input; which of these segments are then left to the lanes of one
+   * warp is a race. Their results are right all the same, and extrema, indices and what is computed
+   * of integers have the same bits; sums, means, norms and logsumexps of floating numbers may
+   * differ in the last.
    *
    * @param in the elements, contiguous, of any rank
    * @param offsets one more than segments, ascending, of I32 or I64, contiguous, of rank 1
@@ -506,11 +526,11 @@ public final class Reduction {
       return;
     }
     double divisor = divisor(rows.length());
-    long pieces = chunks(form, rows.length());
-    if (pieces <= 1 || rows.count() >= fewRows()) {
+    if (!isCut(form, rows.count(), rows.length())) {
       launch(Role.RESULTS, form, in.range(), rows, rows.length(), 1, divisor, out, stream);
       return;
     }
+    long pieces = chunks(form, rows.length());
     long states = Math.multiplyExact(rows.count(), pieces);
     // Freed in stream order: closing does not wait for the second launch.
     try (DeviceBuffer<?> partials =
@@ -518,6 +538,11 @@ public final class Reduction {
       launchPartials(form, in, rows, partials, stream);
       merge(form, partials, rows.count(), pieces, divisor, out, stream);
     }
+  }
+
+  /** Whether rows are cut into pieces: by the shape alone, so that the bits hang on it alone. */
+  private boolean isCut(ReductionForm form, long rows, long length) {
+    return chunks(form, length) > 1 && rows < fewRows();
   }
 
   private void launchPartials(

@@ -119,7 +119,7 @@ class ReductionTest extends DeviceTier {
   }
 
   /** A compensated sum is as good as its rounding to the result, relative to what was added up. */
-  private static void judge(Reduction.Op op, ElementType<?> type, double[] values, double actual) {
+  static void judge(Reduction.Op op, ElementType<?> type, double[] values, double actual) {
     double truth = ReductionReference.valueOf(op.name()).of(values);
     double unit = type == F64 ? 0x1p-53 : 0x1p-24;
     double magnitude = ReductionReference.sumOfMagnitudes(values);
@@ -634,9 +634,52 @@ class ReductionTest extends DeviceTier {
   }
 
   @Test
+  @DisplayName("the kernel that reads is named, by the shape where few rows are cut into pieces")
   void theKernelIsNamed() {
-    assertEquals(
-        "culebra_reduce_sum_bf16", Reduction.of(context, Reduction.Op.MEAN).kernelName(BF16));
+    Reduction mean = Reduction.of(context, Reduction.Op.MEAN);
+    assertEquals("culebra_reduce_sum_bf16", mean.kernelName(BF16, 1, 32_768));
+    assertEquals("culebra_reduce_sum_states_bf16", mean.kernelName(BF16, 1, 32_769));
+    assertEquals(mean.partialKernelName(BF16), mean.kernelName(BF16, 511, 1 << 20));
+    assertEquals("culebra_reduce_sum_bf16", mean.kernelName(BF16, 512, 1 << 20));
+    Reduction max = Reduction.of(context, Reduction.Op.MAX);
+    assertEquals("culebra_reduce_max_f32", max.kernelName(F32, 1, 1 << 20), "states are results");
+    assertTells(
+        assertThrows(IllegalArgumentException.class, () -> max.kernelName(F32, -1, 5)), "-1 rows");
+  }
+
+  @Test
+  @DisplayName("offsets that overlap more than there is room for pieces: right, if not to the bit")
+  void overlappingLongSegments() {
+    int elements = 60_000;
+    int segments = 20;
+    double[] values = HardInput.NORMAL.row(elements, StorageType.F32, 17);
+    // Every other segment is nearly all of the input, those between are empty.
+    long[] offsets = new long[2 * segments];
+    for (int s = 0; s < segments; s++) {
+      offsets[2 * s] = s;
+      offsets[2 * s + 1] = (long) elements - s;
+    }
+    for (Reduction.Op op : List.of(Reduction.Op.SUM, Reduction.Op.ARGMAX, Reduction.Op.MAX)) {
+      ElementType<?> result = op.resultType(F32);
+      try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, elements, stream);
+          DeviceBuffer<ElementType.I64> ends =
+              context.allocate(ElementType.I64, offsets.length, stream);
+          DeviceBuffer<?> out = context.allocate(result, offsets.length - 1L, stream)) {
+        Tensors.write(in, values);
+        Tensors.writeIntegers(ends, offsets);
+        Reduction.of(context, op)
+            .segments(
+                TensorView.of(in, elements),
+                TensorView.of(ends, offsets.length),
+                TensorView.of(out, out.length()),
+                stream);
+        double[] actual = Tensors.readAny(out);
+        for (int s = 0; s < segments; s++) {
+          double[] of = Arrays.copyOfRange(values, s, elements - s);
+          judge(op, F32, of, actual[2 * s]);
+        }
+      }
+    }
   }
 
   @Test

@@ -163,17 +163,18 @@ final class ReduceCommand implements Callable<Integer> {
    * @param reduction makes it ready to run
    */
   @SuppressWarnings("ArrayRecordComponent") // never compared
-  private record Way(long[] shape, Function<TensorReduction.Job, TensorReduction> reduction) {}
+  private record Way(
+      long[] shape, Function<TensorReduction.Job<?>, TensorReduction<?>> reduction) {}
 
   private Way way(TensorArguments arguments, TensorSpec input) throws IOException {
     if (what.segments != null) {
       long[] offsets = SegmentOffsets.read(arguments, what.segments, input.elementCount());
-      return new Way(new long[] {offsets.length - 1}, job -> new SegmentReduction(job, offsets));
+      return new Way(new long[] {offsets.length - 1}, job -> new SegmentReduction<>(job, offsets));
     }
     ReducedAxis chosen = what.axis == null ? new ReducedAxis(false, -1) : what.axis;
     if (chosen.all()) {
       requireIndex(input, input.elementCount(), 1);
-      return new Way(new long[0], WholeReduction::new);
+      return new Way(new long[0], job -> new WholeReduction<>(job));
     }
     if (input.rank() == 0) {
       throw TensorArguments.refuse(
@@ -189,7 +190,9 @@ final class ReduceCommand implements Callable<Integer> {
     requireIndex(input, input.shape()[axis], Arrays.stream(shape).reduce(1, (a, b) -> a * b));
     return new Way(
         shape,
-        axis == input.rank() - 1 ? RowReduction::new : job -> new ColumnReduction(job, axis));
+        axis == input.rank() - 1
+            ? job -> new RowReduction<>(job)
+            : job -> new ColumnReduction<>(job, axis));
   }
 
   private void requireIndex(TensorSpec input, long length, long results) throws IOException {
@@ -287,18 +290,23 @@ final class ReduceCommand implements Callable<Integer> {
 
   /** What to do with a reduction that is ready to run. */
   private interface Use {
-    void of(TensorReduction reduction) throws IOException;
+    void of(TensorReduction<?> reduction) throws IOException;
   }
 
   private RunReport compute(TensorFile file, TensorData tensor, Way way, TensorSpec result, Use use)
       throws IOException {
     long startNanos = System.nanoTime();
-    try (OpenDevice open = OpenDevice.open(surroundings, device);
-        KernelTimer timer = new KernelTimer(open.context(), open.stream())) {
-      TensorReduction reduction =
+    try (OpenDevice open = OpenDevice.open(surroundings, device)) {
+      TensorReduction<?> reduction =
           way.reduction.apply(
-              new TensorReduction.Job(
-                  surroundings, open, timer, operation.operation(), file, tensor));
+              new TensorReduction.Job<>(
+                  surroundings,
+                  open,
+                  operation.operation(),
+                  file,
+                  tensor,
+                  TensorArguments.elementType(tensor.spec().dtype())));
+      reduction.warmUp();
       use.of(reduction);
       return new RunReport(
           operation.toString(),
@@ -306,7 +314,7 @@ final class ReduceCommand implements Callable<Integer> {
           reduction.kernelName(),
           tensor.spec(),
           tensor.spec().byteSize() + result.byteSize(),
-          timer.seconds(),
+          reduction.kernelSeconds(),
           (System.nanoTime() - startNanos) * 1e-9);
     }
   }

@@ -1,59 +1,87 @@
 package dev.culebra.cli;
 
-import dev.culebra.DeviceBuffer;
-import dev.culebra.DeviceRange;
+import dev.culebra.ElementType;
 import dev.culebra.TensorView;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
-/** One result for each row of the last axis. */
-final class RowReduction extends TensorReduction {
+/**
+ * One result for each row of the last axis. A piece has whole rows; of a row that is too long for
+ * the device it has a part.
+ *
+ * @param <E> the type of the elements
+ */
+final class RowReduction<E extends ElementType<E>> extends TensorReduction<E> {
+  private final long length;
 
-  RowReduction(Job job) {
-    super(job);
-    try (DeviceBuffer<?> in = allocate(type, 1);
-        DeviceBuffer<?> out = allocate(resultType, 1)) {
-      in.zero(job.open().stream());
-      job.timer()
-          .warmUp(
-              () ->
-                  reduction.lastAxis(
-                      TensorView.of(in, 1), TensorView.of(out), job.open().stream()));
-    }
+  RowReduction(Job<E> job) {
+    super(job, shareOf(job, length(job)));
+    this.length = length(job);
+  }
+
+  private static long length(Job<?> job) {
+    long[] shape = job.tensor().spec().shape();
+    return shape[shape.length - 1];
+  }
+
+  @Override
+  Work<E> workOfOne() {
+    return fits(length) ? rows(1, 1) : this::partials;
+  }
+
+  private Work<E> rows(long count, long ofLength) {
+    return (slot, in) ->
+        slot.toResults(
+            count,
+            results ->
+                reduction.lastAxis(
+                    TensorView.of(in, count, ofLength),
+                    TensorView.of(results, count),
+                    slot.stream()));
   }
 
   @Override
   String kernelName() {
-    return reduction.kernelName(type);
+    return fits(length)
+        ? reduction.kernelName(type, chunks().rowsPerChunk(), length)
+        : reduction.partialKernelName(type);
+  }
+
+  private RowChunks chunks() {
+    return RowChunks.of(job.tensor().spec(), pieceElements(length) * type.byteSize());
   }
 
   @Override
   void run(ResultSink sink) throws IOException {
-    RowChunks chunks = RowChunks.of(job.tensor().spec(), job.surroundings().chunkBytes());
-    try (Arena arena = Arena.ofConfined();
-        DeviceBuffer<?> in = allocate(type, chunks.rowsPerChunk() * chunks.rowLength());
-        DeviceBuffer<?> out = allocate(resultType, chunks.rowsPerChunk());
-        Progress progress = progress()) {
-      MemorySegment host = arena.allocate(out.byteSize());
+    if (fits(length)) {
+      wholeRows(sink);
+    } else {
+      cutRows(sink);
+    }
+  }
+
+  private void wholeRows(ResultSink sink) throws IOException {
+    RowChunks chunks = RowChunks.of(job.tensor().spec(), pieceElements(length) * type.byteSize());
+    if (chunks.rows() == 0) {
+      return;
+    }
+    long pieces = Math.ceilDiv(chunks.rows(), chunks.rowsPerChunk());
+    try (Passage passage = new Passage(chunks.rowsPerChunk() * length, pieces)) {
       for (RowChunks.Chunk chunk : chunks) {
-        long first = chunk.first() * chunks.rowLength();
-        long elements = chunk.count() * chunks.rowLength();
-        DeviceRange<?> rows = in.view(0, elements);
-        DeviceRange<?> results = out.view(0, chunk.count());
-        job.file().read(() -> rows.copyFrom(bytes(first, elements)));
-        job.timer()
-            .time(
-                () ->
-                    reduction.lastAxis(
-                        TensorView.of(rows, chunk.count(), chunks.rowLength()),
-                        TensorView.of(results, chunk.count()),
-                        job.open().stream()));
-        MemorySegment part = host.asSlice(0, results.byteSize());
-        results.copyTo(part);
-        sink.accept(part);
-        progress.advance(rows.byteSize());
+        passage.send(
+            chunk.first() * length, chunk.count() * length, rows(chunk.count(), length), sink);
       }
+      passage.drain();
+    }
+  }
+
+  private void cutRows(ResultSink sink) throws IOException {
+    long elements = job.tensor().spec().elementCount();
+    long piece = pieceElements(1);
+    try (Passage passage = new Passage(piece, Math.ceilDiv(length, piece))) {
+      for (long first = 0; first < elements; first += length) {
+        passage.sendTotal(first, length, piece, sink);
+      }
+      passage.drain();
     }
   }
 }

@@ -1,7 +1,5 @@
 package dev.culebra.cli;
 
-import dev.culebra.DeviceBuffer;
-import dev.culebra.DeviceView;
 import dev.culebra.ElementType;
 import dev.culebra.TensorView;
 import dev.culebra.io.DType;
@@ -14,8 +12,6 @@ import dev.culebra.io.TensorSpec;
 import dev.culebra.io.TensorWriter;
 import dev.culebra.ops.Sampling;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -185,27 +181,16 @@ final class SampleCommand implements Callable<Integer> {
         : List.of(tokens, new TensorSpec(PROBABILITIES, DType.F32, shape));
   }
 
-  private <E extends ElementType<E>, I extends ElementType<I>> RunReport compute(
+  private <E extends ElementType<E>> RunReport compute(
       TensorArguments arguments,
       TensorFile file,
       TensorData tensor,
       List<TensorSpec> results,
       ElementType<E> type,
-      ElementType<I> tokenType)
+      ElementType<?> tokenType)
       throws IOException {
     long startNanos = System.nanoTime();
-    RowChunks chunks = RowChunks.of(tensor.spec(), surroundings.chunkBytes());
-    long length = chunks.rowLength();
-    long most = chunks.rowsPerChunk();
-    boolean withProbabilities = results.size() > 1;
-    try (OpenDevice open = OpenDevice.open(surroundings, device);
-        Arena arena = Arena.ofConfined();
-        DeviceBuffer<E> logits = open.context().allocate(type, most * length, open.stream());
-        DeviceBuffer<I> tokens = open.context().allocate(tokenType, most, open.stream());
-        DeviceBuffer<ElementType.F32> probabilities =
-            open.context().allocate(ElementType.F32, most, open.stream());
-        KernelTimer timer = new KernelTimer(open.context(), open.stream());
-        Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
+    try (OpenDevice open = OpenDevice.open(surroundings, device)) {
       Sampling sampling =
           Sampling.of(open.context())
               .withTemperature(temperature)
@@ -213,55 +198,55 @@ final class SampleCommand implements Callable<Integer> {
               .withTopP(topP)
               .withMinP(minP)
               .withSeed(seed);
-      logits.zero(open.stream());
-      timer.warmUp(
-          () ->
-              sampling.forward(
-                  TensorView.of(logits, 1, length),
-                  TensorView.of(tokens.view(0, 1), 1),
-                  offset,
-                  open.stream()));
-      HostCopies copies = new HostCopies(arena.allocate(most * Long.BYTES));
-      // Not begun before the device has shown that it works: a driver that aborts deletes nothing.
-      try (TensorWriter writer =
-          withProbabilities
-              ? arguments.createFile(out, results, file.metadata())
-              : arguments.create(out, results.getFirst(), file.metadata())) {
-        for (RowChunks.Chunk chunk : chunks) {
-          long rows = chunk.count();
-          long bytes = rows * length * type.byteSize();
-          MemorySegment source =
-              tensor.bytes().asSlice(chunk.first() * length * type.byteSize(), bytes);
-          DeviceView<E> part = logits.view(0, rows * length);
-          file.read(() -> part.copyFrom(source));
-          DeviceView<I> drawn = tokens.view(0, rows);
-          DeviceView<ElementType.F32> shares = probabilities.view(0, rows);
-          // Tokens do not depend on how the rows are cut into pieces.
-          Sampling ofChunk = sampling.withFirstRow(chunk.first());
-          timer.time(
-              () ->
-                  ofChunk.forward(
-                      TensorView.of(part, rows, length),
-                      TensorView.of(drawn, rows),
-                      TensorView.of(shares, rows),
-                      offset,
-                      open.stream()));
-          writer.append(results.getFirst().name(), copies.of(drawn));
-          if (withProbabilities) {
-            writer.append(PROBABILITIES, copies.of(shares));
-          }
-          progress.advance(bytes);
+      try (RowPassage<E> rows =
+          new RowPassage<>(
+              surroundings,
+              open,
+              file,
+              tensor,
+              type,
+              List.of(
+                  new RowPassage.Result(tokenType, 1), new RowPassage.Result(ElementType.F32, 1)),
+              0,
+              // Tokens do not depend on how the rows are cut into pieces.
+              (logits, first, out, stream) ->
+                  sampling
+                      .withFirstRow(first)
+                      .forward(
+                          logits,
+                          TensorView.of(out.get(0), logits.length(0)),
+                          TensorView.of(out.get(1).as(ElementType.F32), logits.length(0)),
+                          offset,
+                          stream))) {
+        rows.warmUp();
+        // Not begun before the device has shown that it works: a driver that aborts deletes
+        // nothing.
+        try (TensorWriter writer = create(arguments, file, results)) {
+          rows.run(
+              (i, bytes) -> {
+                if (i < results.size()) {
+                  writer.append(results.get(i).name(), bytes);
+                }
+              });
+          writer.commit();
         }
-        writer.commit();
+        long length = tensor.spec().shape()[tensor.spec().rank() - 1];
+        return new RunReport(
+            "sample",
+            open.device(),
+            sampling.kernelName(type, rows.rowsAtOnce(), length),
+            tensor.spec(),
+            tensor.spec().byteSize() + results.stream().mapToLong(TensorSpec::byteSize).sum(),
+            rows.kernelSeconds(),
+            (System.nanoTime() - startNanos) * 1e-9);
       }
-      return new RunReport(
-          "sample",
-          open.device(),
-          sampling.kernelName(type, most, length),
-          tensor.spec(),
-          tensor.spec().byteSize() + results.stream().mapToLong(TensorSpec::byteSize).sum(),
-          timer.seconds(),
-          (System.nanoTime() - startNanos) * 1e-9);
     }
+  }
+
+  private TensorWriter create(TensorArguments arguments, TensorFile file, List<TensorSpec> results)
+      throws IOException {
+    return results.size() > 1
+        ? arguments.createFile(out, results, file.metadata())
+        : arguments.create(out, results.getFirst(), file.metadata());
   }
 }

@@ -34,6 +34,13 @@ final class Scalars {
     return values.getAtIndex(DOUBLE, index);
   }
 
+  /** A total, rounded to its type. */
+  static MemorySegment of(ElementType<?> type, ReductionTotal total) {
+    MemorySegment value = MemorySegment.ofArray(new byte[type.byteSize()]);
+    set(value, 0, type, total);
+    return value;
+  }
+
   /** Rounds a total to its type. */
   static void set(MemorySegment values, long index, ElementType<?> type, ReductionTotal total) {
     if (type == ElementType.F64) {

@@ -1,41 +1,55 @@
 package dev.culebra.cli;
 
-import dev.culebra.DeviceBuffer;
+import dev.culebra.DeviceView;
 import dev.culebra.ElementType;
 import dev.culebra.TensorView;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * One result for each segment between two offsets. As many whole segments go to the device at once
- * as there is place for; one that is too long goes there in pieces.
+ * One result for each segment between two offsets. A piece has whole segments; of one that is too
+ * long for the device it has a part.
+ *
+ * @param <E> the type of the elements
  */
-final class SegmentReduction extends TensorReduction {
-  /** Of one launch, so that many empty segments do not ask for more memory than the elements. */
-  private static final int MOST_SEGMENTS = 1 << 20;
+final class SegmentReduction<E extends ElementType<E>> extends TensorReduction<E> {
+  /** An offset, and a result of at most as much. */
+  private static final int BYTES_OF_SEGMENT = 2 * Long.BYTES;
+
+  /** Elements, and as much again for offsets and results: segments may have less than one each. */
+  private static final double SHARE = 2;
 
   private final long[] offsets;
+  private final long pieceElements;
+  private final long mostSegments;
 
   /** The offsets ascend within the tensor. */
-  SegmentReduction(Job job, long[] offsets) {
-    super(job);
+  SegmentReduction(Job<E> job, long[] offsets) {
+    super(job, SHARE);
     this.offsets = offsets;
-    try (DeviceBuffer<?> in = allocate(type, 1);
-        DeviceBuffer<ElementType.I64> ends = allocate(ElementType.I64, 2);
-        DeviceBuffer<?> out = allocate(resultType, 1)) {
-      in.zero(job.open().stream());
-      ends.zero(job.open().stream());
-      job.timer()
-          .warmUp(
-              () ->
-                  reduction.segments(
-                      TensorView.of(in, 1),
-                      TensorView.of(ends, 2),
-                      TensorView.of(out, 1),
-                      job.open().stream()));
-    }
+    this.pieceElements = pieceElements(1);
+    this.mostSegments = Math.max(1, pieceElements * type.byteSize() / BYTES_OF_SEGMENT);
+  }
+
+  @Override
+  Work<E> workOfOne() {
+    return segments(0, 1);
+  }
+
+  /** Segments whose offsets count from the first element that was sent. */
+  private Work<E> segments(long... ends) {
+    return (slot, in) -> {
+      DeviceView<ElementType.I64> offsetsOfPiece = slot.sendOffsets(ends);
+      int count = ends.length - 1;
+      return slot.toResults(
+          count,
+          results ->
+              reduction.segments(
+                  TensorView.of(in, in.length()),
+                  TensorView.of(offsetsOfPiece, ends.length),
+                  TensorView.of(results, count),
+                  slot.stream()));
+    };
   }
 
   @Override
@@ -46,64 +60,38 @@ final class SegmentReduction extends TensorReduction {
   @Override
   void run(ResultSink sink) throws IOException {
     int count = offsets.length - 1;
-    try (Progress progress = progress()) {
+    long elements = offsets[count] - offsets[0];
+    long piece = Math.clamp(elements, 1, pieceElements);
+    try (Passage passage = new Passage(piece, count + elements / piece)) {
       for (int first = 0, next; first < count; first = next) {
         next = behindWholeSegments(first);
         if (next > first) {
-          wholeSegments(first, next, sink, progress);
+          wholeSegments(first, next, sink, passage);
         } else {
-          longSegment(first, sink, progress);
+          long from = offsets[first];
+          passage.sendTotal(from, offsets[first + 1] - from, piece, sink);
           next = first + 1;
         }
       }
+      passage.drain();
     }
   }
 
-  /** The segment after the last that fits on the device with the ones before. */
+  /** The segment after the last that fits into a piece with the ones before. */
   private int behindWholeSegments(int first) {
     int last = first;
     while (last < offsets.length - 1
-        && last - first < MOST_SEGMENTS
-        && offsets[last + 1] - offsets[first] <= elementsAtOnce()) {
+        && last - first < mostSegments
+        && offsets[last + 1] - offsets[first] <= pieceElements) {
       last++;
     }
     return last;
   }
 
-  private void wholeSegments(int first, int next, ResultSink sink, Progress progress)
+  private void wholeSegments(int first, int next, ResultSink sink, Passage passage)
       throws IOException {
     long from = offsets[first];
-    long elements = offsets[next] - from;
-    int count = next - first;
-    long[] relative =
-        Arrays.stream(offsets, first, next + 1).map(offset -> offset - from).toArray();
-    try (Arena arena = Arena.ofConfined();
-        DeviceBuffer<?> in = allocate(type, elements);
-        DeviceBuffer<ElementType.I64> ends = allocate(ElementType.I64, relative.length);
-        DeviceBuffer<?> out = allocate(resultType, count)) {
-      job.file().read(() -> in.copyFrom(bytes(from, elements)));
-      ends.copyFrom(relative);
-      job.timer()
-          .time(
-              () ->
-                  reduction.segments(
-                      TensorView.of(in, elements),
-                      TensorView.of(ends, relative.length),
-                      TensorView.of(out, count),
-                      job.open().stream()));
-      MemorySegment results = arena.allocate(out.byteSize());
-      out.copyTo(results);
-      sink.accept(results);
-      progress.advance(in.byteSize());
-    }
-  }
-
-  private void longSegment(int segment, ResultSink sink, Progress progress) throws IOException {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment result = arena.allocate(resultType.byteSize());
-      long from = offsets[segment];
-      Scalars.set(result, 0, resultType, total(from, offsets[segment + 1] - from, progress));
-      sink.accept(result);
-    }
+    long[] ends = Arrays.stream(offsets, first, next + 1).map(offset -> offset - from).toArray();
+    passage.send(from, offsets[next] - from, segments(ends), sink);
   }
 }

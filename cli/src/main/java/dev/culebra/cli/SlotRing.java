@@ -33,11 +33,15 @@ final class SlotRing<S extends SlotRing.Slot> implements AutoCloseable {
   private final ClosingStack closing = new ClosingStack();
   private final List<S> slots = new ArrayList<>();
   private final @Nullable Emptying[] inFlight;
+  private final long[] bytes;
   private int next;
+  private long inFlightBytes;
+  private long mostInFlightBytes;
 
   /** Makes the slots; if one cannot be made, those that were are closed. */
   SlotRing(int count, Supplier<S> make) {
     inFlight = new Emptying[count];
+    bytes = new long[count];
     try {
       for (int i = 0; i < count; i++) {
         S slot = make.get();
@@ -71,10 +75,23 @@ final class SlotRing<S extends SlotRing.Slot> implements AutoCloseable {
     return slots.get(next);
   }
 
-  /** Says that the work of the slot given last has been enqueued. */
-  void inFlight(Emptying emptying) {
+  /**
+   * Says that the work of the slot given last has been enqueued.
+   *
+   * @param pieceBytes of the piece that is in it
+   * @param emptying takes its results away
+   */
+  void inFlight(long pieceBytes, Emptying emptying) {
     inFlight[next] = emptying;
+    bytes[next] = pieceBytes;
+    inFlightBytes += pieceBytes;
+    mostInFlightBytes = Math.max(mostInFlightBytes, inFlightBytes);
     next = (next + 1) % slots.size();
+  }
+
+  /** {@return of how many bytes the work was enqueued and not yet waited for, at most} */
+  long mostInFlightBytes() {
+    return mostInFlightBytes;
   }
 
   /** Empties all slots, in the order in which they were filled. */
@@ -88,6 +105,7 @@ final class SlotRing<S extends SlotRing.Slot> implements AutoCloseable {
     Emptying emptying = inFlight[slot];
     if (emptying != null) {
       inFlight[slot] = null;
+      inFlightBytes -= bytes[slot];
       emptying.run();
     }
   }

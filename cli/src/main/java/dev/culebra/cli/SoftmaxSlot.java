@@ -2,24 +2,17 @@ package dev.culebra.cli;
 
 import dev.culebra.Context;
 import dev.culebra.ElementType;
-import dev.culebra.Stream;
 import dev.culebra.TensorView;
 import dev.culebra.io.TensorData;
 import dev.culebra.io.TensorFile;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 
 /**
- * What a piece of a tensor takes on its way through the device: a stream of its own, so that copies
- * of some pieces pass while others are computed, and memory.
+ * A slot for rows with what masks them, or with those of a second tensor.
  *
  * @param <E> the type of the elements
  */
-final class SoftmaxSlot<E extends ElementType<E>> implements SlotRing.Slot {
-  private final ClosingStack opened = new ClosingStack();
-  private final Stream stream;
-  private final KernelTimer timer;
-  private final StagedBuffer<E> data;
+final class SoftmaxSlot<E extends ElementType<E>> extends PieceSlot<E> {
   private final StagedBuffer<E> second;
   private final StagedMask mask;
 
@@ -35,37 +28,10 @@ final class SoftmaxSlot<E extends ElementType<E>> implements SlotRing.Slot {
       long rows,
       long rowElements,
       boolean hasSecond) {
-    try {
-      stream = context.newStream();
-      opened.push(stream::close);
-      timer = new KernelTimer(context, stream);
-      opened.push(timer::close);
-      data = staged(context, type, rows * rowElements);
-      second = hasSecond ? staged(context, type, rows * rowElements) : data;
-      mask = new StagedMask(context, masks, rows, rowElements, stream);
-      opened.push(mask::close);
-    } catch (Throwable t) {
-      opened.close();
-      throw t;
-    }
-  }
-
-  private StagedBuffer<E> staged(Context context, ElementType<E> type, long elements) {
-    StagedBuffer<E> made = new StagedBuffer<>(context, type, elements, stream);
-    opened.push(made::close);
-    return made;
-  }
-
-  Stream stream() {
-    return stream;
-  }
-
-  KernelTimer timer() {
-    return timer;
-  }
-
-  StagedBuffer<E> data() {
-    return data;
+    super(context, type, rows * rowElements);
+    second = hasSecond ? staged(type, rows * rowElements) : data();
+    mask =
+        keep(() -> new StagedMask(context, masks, rows, rowElements, stream()), StagedMask::close);
   }
 
   /** The memory of the second tensor. */
@@ -86,17 +52,6 @@ final class SoftmaxSlot<E extends ElementType<E>> implements SlotRing.Slot {
   TensorView<E> send(
       StagedBuffer<E> to, TensorFile file, TensorData tensor, long first, long rows, long length)
       throws IOException {
-    long elementBytes = tensor.spec().dtype().bits() / 8;
-    MemorySegment source =
-        tensor.bytes().asSlice(first * elementBytes, rows * length * elementBytes);
-    return TensorView.of(
-        to.send(rows * length, target -> file.read(() -> target.copyFrom(source)), stream),
-        rows,
-        length);
-  }
-
-  @Override
-  public void close() {
-    opened.close();
+    return TensorView.of(send(to, file, tensor, first, rows * length), rows, length);
   }
 }

@@ -158,8 +158,8 @@ final class TensorSoftmax<E extends ElementType<E>> {
         RowMask mask = slot.mask().send(chunk.first(), chunk.count(), 0, rowLength, slot.stream());
         // In place: an element is read for the last time before it is written.
         slot.timer().enqueue(() -> softmax.forward(rows, rows, mask, slot.stream()));
-        slot.data().fetch(rows.range(), slot.stream());
-        ring.inFlight(() -> take(slot, rows, sink, progress));
+        slot.data().fetch(rows.elementCount(), slot.stream());
+        ring.inFlight(rows.range().byteSize(), () -> take(slot, rows, sink, progress));
       }
       ring.drain();
     }
@@ -169,7 +169,7 @@ final class TensorSoftmax<E extends ElementType<E>> {
   private void take(
       SoftmaxSlot<E> slot, TensorView<E> rows, TensorReduction.ResultSink sink, Progress progress)
       throws IOException {
-    MemorySegment result = slot.data().fetched(rows.range());
+    MemorySegment result = slot.data().fetched(rows.elementCount());
     kernelSeconds += slot.timer().collect();
     sink.accept(result);
     progress.advance(result.byteSize());
@@ -191,6 +191,7 @@ final class TensorSoftmax<E extends ElementType<E>> {
           TensorView<?> state = stateOf(memory, piece);
           slot.timer().enqueue(() -> states.states(part.rows, part.mask, state, slot.stream()));
           ring.inFlight(
+              part.rows.range().byteSize(),
               () -> {
                 kernelSeconds += slot.timer().collect();
                 progress.advance(part.rows.range().byteSize());
@@ -203,8 +204,8 @@ final class TensorSoftmax<E extends ElementType<E>> {
           TensorView<?> whole = stateOf(memory, pieces);
           slot.timer()
               .enqueue(() -> states.finish(part.rows, part.mask, whole, part.rows, slot.stream()));
-          slot.data().fetch(part.rows.range(), slot.stream());
-          ring.inFlight(() -> take(slot, part.rows, sink, progress));
+          slot.data().fetch(part.rows.elementCount(), slot.stream());
+          ring.inFlight(part.rows.range().byteSize(), () -> take(slot, part.rows, sink, progress));
         }
       }
       ring.drain();

@@ -97,10 +97,11 @@ final class TensorSoftmaxGradient<E extends ElementType<E>> {
         TensorView<E> results = send(slot, slot.data(), y, chunk);
         TensorView<E> gradients = send(slot, slot.second(), dy, chunk);
         slot.timer().enqueue(() -> backward.run(results, gradients, gradients, slot.stream()));
-        slot.second().fetch(gradients.range(), slot.stream());
+        slot.second().fetch(gradients.elementCount(), slot.stream());
         ring.inFlight(
+            gradients.range().byteSize(),
             () -> {
-              MemorySegment dx = slot.second().fetched(gradients.range());
+              MemorySegment dx = slot.second().fetched(gradients.elementCount());
               kernelSeconds += slot.timer().collect();
               sink.accept(dx);
               progress.advance(dx.byteSize());

@@ -1,7 +1,5 @@
 package dev.culebra.cli;
 
-import dev.culebra.DeviceBuffer;
-import dev.culebra.DeviceView;
 import dev.culebra.ElementType;
 import dev.culebra.TensorView;
 import dev.culebra.io.DType;
@@ -14,8 +12,6 @@ import dev.culebra.io.TensorWriter;
 import dev.culebra.ops.Softmax;
 import dev.culebra.ops.TopK;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -210,71 +206,62 @@ final class TopKCommand implements Callable<Integer> {
         : log ? TopK.Content.LOG_PROBABILITIES : TopK.Content.PROBABILITIES;
   }
 
-  private <E extends ElementType<E>, I extends ElementType<I>> RunReport compute(
+  private <E extends ElementType<E>> RunReport compute(
       TensorArguments arguments,
       TensorFile file,
       TensorData tensor,
       Results results,
       ElementType<E> type,
-      ElementType<I> placeType)
+      ElementType<?> placeType)
       throws IOException {
     long startNanos = System.nanoTime();
-    RowChunks chunks = RowChunks.of(tensor.spec(), surroundings.chunkBytes());
-    long length = chunks.rowLength();
-    long most = chunks.rowsPerChunk();
-    try (OpenDevice open = OpenDevice.open(surroundings, device);
-        Arena arena = Arena.ofConfined();
-        DeviceBuffer<E> logits = open.context().allocate(type, most * length, open.stream());
-        DeviceBuffer<E> values = open.context().allocate(type, most * k, open.stream());
-        DeviceBuffer<I> places = open.context().allocate(placeType, most * k, open.stream());
-        KernelTimer timer = new KernelTimer(open.context(), open.stream());
-        Progress progress = new Progress(surroundings, tensor.spec().byteSize())) {
+    try (OpenDevice open = OpenDevice.open(surroundings, device)) {
       TopK topK =
           TopK.of(open.context(), k)
               .withContent(content())
               .withAlgorithm(algorithm.algorithm)
               .withScale(scale);
-      logits.zero(open.stream());
-      timer.warmUp(
-          () ->
-              topK.forward(
-                  TensorView.of(logits, 1, length),
-                  TensorView.of(values, 1, k),
-                  TensorView.of(places, 1, k),
-                  open.stream()));
-      HostCopies copies = new HostCopies(arena.allocate(most * k * Long.BYTES));
-      // Not begun before the device has shown that it works: a driver that aborts deletes nothing.
-      try (TensorWriter writer = arguments.createFile(out, results.specs(), file.metadata())) {
-        for (RowChunks.Chunk chunk : chunks) {
-          long rows = chunk.count();
-          long bytes = rows * length * type.byteSize();
-          MemorySegment source =
-              tensor.bytes().asSlice(chunk.first() * length * type.byteSize(), bytes);
-          DeviceView<E> part = logits.view(0, rows * length);
-          file.read(() -> part.copyFrom(source));
-          DeviceView<E> best = values.view(0, rows * k);
-          DeviceView<I> where = places.view(0, rows * k);
-          timer.time(
-              () ->
+      try (RowPassage<E> rows =
+          new RowPassage<>(
+              surroundings,
+              open,
+              file,
+              tensor,
+              type,
+              List.of(new RowPassage.Result(type, k), new RowPassage.Result(placeType, k)),
+              algorithm == Choice.FUSED ? 0 : 1,
+              (logits, first, out, stream) ->
                   topK.forward(
-                      TensorView.of(part, rows, length),
-                      TensorView.of(best, rows, k),
-                      TensorView.of(where, rows, k),
-                      open.stream()));
-          writer.append(results.values().name(), copies.of(best));
-          writer.append(results.indices().name(), copies.of(where));
-          progress.advance(bytes);
+                      logits,
+                      TensorView.of(out.get(0).as(type), logits.length(0), k),
+                      TensorView.of(out.get(1), logits.length(0), k),
+                      stream))) {
+        rows.warmUp();
+        // Not begun before the device has shown that it works: a driver that aborts deletes
+        // nothing.
+        try (TensorWriter writer = arguments.createFile(out, results.specs(), file.metadata())) {
+          rows.run((i, bytes) -> writer.append(results.specs().get(i).name(), bytes));
+          writer.commit();
         }
-        writer.commit();
+        return report(open, topK.kernelName(type), tensor.spec(), results, rows, startNanos);
       }
-      return new RunReport(
-          "top-" + k,
-          open.device(),
-          topK.kernelName(type),
-          tensor.spec(),
-          tensor.spec().byteSize() + results.values().byteSize() + results.indices().byteSize(),
-          timer.seconds(),
-          (System.nanoTime() - startNanos) * 1e-9);
     }
+  }
+
+  private RunReport report(
+      OpenDevice open,
+      String kernel,
+      TensorSpec input,
+      Results results,
+      RowPassage<?> rows,
+      long startNanos) {
+    return new RunReport(
+        "top-" + k,
+        open.device(),
+        kernel,
+        input,
+        input.byteSize() + results.values().byteSize() + results.indices().byteSize(),
+        rows.kernelSeconds(),
+        (System.nanoTime() - startNanos) * 1e-9);
   }
 }

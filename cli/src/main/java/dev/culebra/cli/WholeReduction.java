@@ -1,26 +1,23 @@
 package dev.culebra.cli;
 
-import dev.culebra.DeviceBuffer;
-import dev.culebra.TensorView;
+import dev.culebra.ElementType;
+import dev.culebra.ops.ReductionTotal;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
-/** One result for all elements. */
-final class WholeReduction extends TensorReduction {
+/**
+ * One result for all elements.
+ *
+ * @param <E> the type of the elements
+ */
+final class WholeReduction<E extends ElementType<E>> extends TensorReduction<E> {
 
-  WholeReduction(Job job) {
-    super(job);
-    try (DeviceBuffer<?> in = allocate(type, 1);
-        DeviceBuffer<?> out =
-            allocate(job.op().partialType(type), reduction.partialLength(type, 1))) {
-      in.zero(job.open().stream());
-      job.timer()
-          .warmUp(
-              () ->
-                  reduction.partials(
-                      TensorView.of(in, 1), TensorView.of(out, out.length()), job.open().stream()));
-    }
+  WholeReduction(Job<E> job) {
+    super(job, 1);
+  }
+
+  @Override
+  Work<E> workOfOne() {
+    return this::partials;
   }
 
   @Override
@@ -30,11 +27,15 @@ final class WholeReduction extends TensorReduction {
 
   @Override
   void run(ResultSink sink) throws IOException {
-    try (Arena arena = Arena.ofConfined();
-        Progress progress = progress()) {
-      MemorySegment result = arena.allocate(resultType.byteSize());
-      Scalars.set(result, 0, resultType, total(0, job.tensor().spec().elementCount(), progress));
-      sink.accept(result);
+    long count = job.tensor().spec().elementCount();
+    if (count == 0) {
+      sink.accept(Scalars.of(resultType, ReductionTotal.of(job.op(), type)));
+      return;
+    }
+    long piece = Math.min(count, pieceElements(1));
+    try (Passage passage = new Passage(piece, Math.ceilDiv(count, piece))) {
+      passage.sendTotal(0, count, piece, sink);
+      passage.drain();
     }
   }
 }

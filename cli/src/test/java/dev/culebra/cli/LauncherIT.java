@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.culebra.io.DType;
 import dev.culebra.testkit.HardInput;
 import dev.culebra.testkit.Judgement;
+import dev.culebra.testkit.ReductionReference;
 import dev.culebra.testkit.SoftmaxReference;
 import dev.culebra.testkit.StorageType;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -86,6 +88,34 @@ class LauncherIT {
         TensorFiles.read(out).values(),
         4e-6,
         0x1p-126);
+  }
+
+  /** Its pieces go through four streams, and the same comes out in whatever order blocks run. */
+  @Test
+  void aReducedRowMayBeLargerThanTheDevice() throws Exception {
+    int length = 1 << 20;
+    double[] values = HardInput.NORMAL.rows(2, length, StorageType.F32, 2);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, 2, length);
+    for (ReductionReference reduction :
+        List.of(ReductionReference.SUM, ReductionReference.ARGMAX)) {
+      String[] command = {
+        LAUNCHER.toString(),
+        "reduce",
+        in.toString(),
+        "--op",
+        reduction.name().toLowerCase(Locale.ROOT)
+      };
+      Result result = run(Map.of("CULEBRA_EMU_MEMORY", "2097152"), command);
+      assertEquals(0, result.status(), result::err);
+      Judgement.assertClose(
+          reduction.rows(values, 2, length),
+          result.out().lines().mapToDouble(Double::parseDouble).toArray(),
+          1e-6,
+          0);
+      Map<String, String> shuffled =
+          Map.of("CULEBRA_EMU_MEMORY", "2097152", "CULEBRA_EMU_SHUFFLE", "7");
+      assertEquals(result.out(), run(shuffled, command).out());
+    }
   }
 
   @Test

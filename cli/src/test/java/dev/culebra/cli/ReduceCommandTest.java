@@ -128,6 +128,22 @@ class ReduceCommandTest {
     judge(ReductionReference.MAX, values, ROWS, LENGTH, numbers(run));
   }
 
+  /** Of a row that is larger than what may be on the device at once, the pieces are joined. */
+  @ParameterizedTest
+  @EnumSource(ReductionReference.class)
+  void rowsInPieces(ReductionReference reduction) throws IOException {
+    for (HardInput input : List.of(HardInput.MIXED, HardInput.NAN, HardInput.ALL_EQUAL)) {
+      double[] values = input.rows(ROWS, LENGTH, StorageType.F32, 15);
+      Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, ROWS, LENGTH);
+      String[] command = {"reduce", in.toString(), "--op", name(reduction)};
+      CommandRun run = CommandRun.of(4 * 4 * 99, new byte[0], command);
+      assertEquals(0, run.status(), run::err);
+      judge(reduction, values, ROWS, LENGTH, numbers(run));
+      assertEquals(run.out(), CommandRun.of(4 * 4 * 99, new byte[0], command).out());
+      Files.delete(in);
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(ReductionReference.class)
   void nanAndInfinitiesKeepTheContract(ReductionReference reduction) throws IOException {

@@ -35,13 +35,14 @@ class SlotRingTest {
       NumberedSlot slot = ring.next();
       assertEquals(piece % 3, slot.number);
       int filled = piece;
-      ring.inFlight(() -> told.add("emptied " + filled));
+      ring.inFlight(10 + piece, () -> told.add("emptied " + filled));
       assertEquals(Math.max(0, piece - 2), told.size(), "three are in flight at a time");
     }
     ring.drain();
     assertEquals(List.of("emptied 0", "emptied 1", "emptied 2", "emptied 3", "emptied 4"), told);
     ring.drain();
     assertEquals(5, told.size(), "each is emptied once");
+    assertEquals(12 + 13 + 14, ring.mostInFlightBytes(), "of the last three together");
   }
 
   @Test
@@ -50,7 +51,7 @@ class SlotRingTest {
     SlotRing<NumberedSlot> ring = new SlotRing<>(2, NumberedSlot::new);
     NumberedSlot first = ring.next();
     assertSame(first, ring.next());
-    ring.inFlight(() -> {});
+    ring.inFlight(1, () -> {});
     assertNotSame(first, ring.next());
   }
 
@@ -60,6 +61,7 @@ class SlotRingTest {
     SlotRing<NumberedSlot> ring = new SlotRing<>(1, NumberedSlot::new);
     ring.next();
     ring.inFlight(
+        1,
         () -> {
           throw new IOException("full");
         });

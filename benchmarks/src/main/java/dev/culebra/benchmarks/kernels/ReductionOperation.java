@@ -71,7 +71,7 @@ final class ReductionOperation implements Operation {
         List.of(
             new Implementation(
                 "Culebra",
-                context -> Reduction.of(context, op).kernelName(type),
+                context -> Reduction.of(context, op).kernelName(type, all ? 1 : rows, length),
                 context -> open(context, op, all))),
         reader -> all ? judgeAll(reader, op, length) : judgeRows(reader, op, rows, length),
         allowed(op),

@@ -97,7 +97,9 @@ final class RowReductionOperation implements Operation {
         Ceilings.READ,
         List.of(
             new Implementation(
-                "Culebra", context -> Reduction.of(context, op).kernelName(type), opener)),
+                "Culebra",
+                context -> Reduction.of(context, op).kernelName(type, rows, length),
+                opener)),
         check,
         // torch rounds the result to the input's type.
         op == Op.ARGMAX ? 0 : type == BF16 ? 0x1p-8 : 0x1p-21,
