@@ -20,7 +20,7 @@ public abstract class DeviceTier {
   protected Stream stream;
 
   @BeforeEach
-  void open() {
+  protected void open() {
     String driver = System.getenv("CULEBRA_DRIVER");
     Assumptions.assumeTrue(
         driver == null || driver.isEmpty() || Files.exists(Path.of(driver)),
@@ -32,7 +32,7 @@ public abstract class DeviceTier {
   }
 
   @AfterEach
-  void close() {
+  protected void close() {
     if (context == null) {
       return;
     }

@@ -6,20 +6,10 @@ import static dev.culebra.ElementType.F32;
 import static dev.culebra.ElementType.F64;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culebra.DeviceBuffer;
-import dev.culebra.DeviceRange;
-import dev.culebra.DeviceTier;
 import dev.culebra.ElementType;
 import dev.culebra.TensorView;
-import dev.culebra.testkit.HardInput;
-import dev.culebra.testkit.StorageType;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Random;
-import java.util.Set;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,94 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tensors of more elements than 31 and 32 bits count, where offsets overflow: what broke others
- * (kernels.md 4.1) at their sizes. Tensors repeat a block of known elements, so that the float64
- * truth of any element is known without a copy of the tensor; results are compared at both ends, on
- * both sides of 2^31 and 2^32, and at random, and all of them are looked at by a maximum and a
- * minimum, which keep the NaN that the memory was filled with.
- *
- * <p>Each check runs with small sizes everywhere, and with the large ones on a GPU that has the
- * memory.
+ * Softmax, its gradient and reductions of all elements of large tensors, whose results are all
+ * looked at by a maximum and a minimum, which keep the NaN that the memory was filled with.
  */
-class LargeTensorTest extends DeviceTier {
-
-  private static final int SMALL_BLOCK = 1009;
-  private static final int LARGE_BLOCK = 1_000_003;
-  private static final long GIB = 1L << 30;
-  private static final int SAMPLE = 64;
-
-  /** A block of elements that a tensor repeats; element i is that of i modulo its length. */
-  private static final class Pattern {
-    private final StorageType storage;
-    private final double[] block;
-    private final double[] before; // sums of exp(x - largest) of the elements before
-    private final double largest;
-
-    Pattern(ElementType<?> type, int length, long seed, boolean negative) {
-      storage = Tensors.storage(type);
-      block = HardInput.NORMAL.row(length, storage, seed);
-      if (negative) {
-        for (int i = 0; i < length; i++) {
-          block[i] = -Math.abs(block[i]);
-        }
-      }
-      double m = Double.NEGATIVE_INFINITY;
-      for (double x : block) {
-        m = Math.max(m, x);
-      }
-      largest = m;
-      before = new double[length + 1];
-      for (int i = 0; i < length; i++) {
-        before[i + 1] = before[i] + Math.exp(block[i] - largest);
-      }
-    }
-
-    double at(long i) {
-      return block[(int) (i % block.length)];
-    }
-
-    /** The sum of exp(x - largest) of the first elements. */
-    double weights(long count) {
-      long times = count / block.length;
-      return times * before[block.length] + before[(int) (count % block.length)];
-    }
-
-    /** Fills by copies within the device, each twice as long as the one before. */
-    <E extends ElementType<E>> void fill(DeviceRange<E> range, dev.culebra.Stream stream) {
-      long done = Math.min(block.length, range.length());
-      double[] first = java.util.Arrays.copyOf(block, (int) done);
-      Tensors.write(range.view(0, done), first);
-      while (done < range.length()) {
-        long more = Math.min(done, range.length() - done);
-        range.view(done, done + more).copyFromAsync(range.view(0, more), stream);
-        done += more;
-      }
-    }
-  }
-
-  private void requireGpuWith(long gib) {
-    assumeTrue(
-        !context.device().name().contains("emulator"), "the emulator would take days: for a GPU");
-    long free = context.memoryInfo().freeBytes();
-    assumeTrue(free >= gib * GIB, () -> "needs " + gib + " GiB of memory, " + free + " are free");
-  }
-
-  /** Where results are looked at, of so many elements. */
-  private static long[] samples(long count) {
-    Set<Long> starts = new LinkedHashSet<>(List.of(0L, Math.max(0, count - SAMPLE)));
-    for (int bits = 28; bits <= 33; bits++) { // bytes and elements
-      starts.add((1L << bits) - SAMPLE / 2);
-    }
-    new Random(count).longs(40, 0, count).forEach(starts::add);
-    return starts.stream()
-        .mapToLong(Long::longValue)
-        .filter(start -> start >= 0 && start < count)
-        .toArray();
-  }
-
-  private static double[] read(DeviceRange<?> range, long start) {
-    return Tensors.read(range.view(start, Math.min(range.length(), start + SAMPLE)));
-  }
+class LargeTensorTest extends LargeTensors {
 
   /** The softmax of rows that lie {@code stride} apart; in place, or into memory full of NaN. */
   private <E extends ElementType<E>> void softmax(
@@ -144,7 +50,7 @@ class LargeTensorTest extends DeviceTier {
             assertEquals(untouched, got[i], "element " + at + " lies between rows");
             continue;
           }
-          double sum = pattern.weights(row * stride + length) - pattern.weights(row * stride);
+          double sum = pattern.weights.between(row * stride, row * stride + length);
           double truth = Math.exp(pattern.at(at) - pattern.largest) / sum;
           assertEquals(
               truth,
@@ -156,33 +62,14 @@ class LargeTensorTest extends DeviceTier {
       if (stride == length) {
         long times = length / block;
         // Of a row as long as the block, or longer: no result is above that of the largest element.
-        double most = length < block ? 1 : (1 + relative) / (times * pattern.before[block]);
+        double most =
+            length < block ? 1 : (1 + relative) / (times * pattern.weights.between(0, block));
         double max = extreme(Reduction.Op.MAX, out);
         assertTrue(max > 0 && max <= most, () -> "the largest result is " + max + " of " + most);
         double min = extreme(Reduction.Op.MIN, out);
         assertTrue(min >= 0 && min < max, () -> "the smallest result is " + min);
       }
     }
-  }
-
-  private static double relative(StorageType storage) {
-    return switch (storage) {
-      case F16 -> 0x1p-11;
-      case BF16 -> 0x1p-8;
-      case F32 -> 1e-5; // of sums of 2^31 elements, whose pieces' states are merged
-      case F64 -> 1e-13;
-    };
-  }
-
-  private double extreme(Reduction.Op op, DeviceBuffer<?> all) {
-    try (DeviceBuffer<?> result = context.allocate(op.resultType(all.type()), 1, stream)) {
-      Reduction.of(context, op).all(TensorView.of(all, all.length()), scalar(result), stream);
-      return Tensors.read(result)[0];
-    }
-  }
-
-  private static <E extends ElementType<E>> TensorView<E> scalar(DeviceBuffer<E> one) {
-    return TensorView.of(one);
   }
 
   @Test
@@ -294,14 +181,7 @@ class LargeTensorTest extends DeviceTier {
   /** Of a tensor whose largest and smallest elements are its last two. */
   private void reductions(int block, long count) {
     Pattern pattern = new Pattern(BF16, block, 44, true);
-    double blockSum = 0;
-    for (double x : pattern.block) {
-      blockSum += x;
-    }
-    long times = (count - 2) / block;
-    long left = (count - 2) % block;
-    double truth =
-        times * blockSum + LongStream.range(0, left).mapToDouble(pattern::at).sum() + 64 - 32;
+    double truth = pattern.sums.between(0, count - 2) + 64 - 32;
     try (DeviceBuffer<ElementType.BF16> all = context.allocate(BF16, count, stream)) {
       pattern.fill(all, stream);
       Tensors.write(all.view(count - 2, count), new double[] {64, -32});
