@@ -20,20 +20,33 @@
 
 namespace culebra {
 
-// As many elements as a pack of sums has, which is 8 or 16 bytes of them: read and written at once
-// where they are aligned to that.
+// How the groups of a row are accessed, which hangs on the row's address alone.
+enum class GroupAccess {
+  kWhole,     // at once
+  kWords,     // 16-bit elements two at a time
+  kOddWords,  // the same from the second on: the first and the last apart
+  kElements
+};
+
+// As many elements as a pack of sums has, which is 8 or 16 bytes of them: of 16 bits half of a pack
+// (vec.cuh), so that its pieces are others.
 template <class T, int kSize>
 struct alignas(sizeof(T) * kSize) ElementGroup {
   T values[kSize];
 
-  static __device__ __forceinline__ bool is_aligned(const T* row) {
-    return reinterpret_cast<uintptr_t>(row) % sizeof(ElementGroup) == 0;
+  static __device__ __forceinline__ GroupAccess access(const T* row) {
+    const auto address = reinterpret_cast<uintptr_t>(row);
+    if (address % sizeof(ElementGroup) == 0) return GroupAccess::kWhole;
+    if (sizeof(T) != 2) return GroupAccess::kElements;
+    return address % sizeof(Word) == 0 ? GroupAccess::kWords : GroupAccess::kOddWords;
   }
 
   // The first `left` of them; the others are not set.
-  __device__ __forceinline__ void load(const T* at, int left, bool aligned) {
-    if (aligned && left >= kSize) {
+  __device__ __forceinline__ void load(const T* at, int left, GroupAccess access) {
+    if (access == GroupAccess::kWhole && left >= kSize) {
       *this = *reinterpret_cast<const ElementGroup*>(at);
+    } else if (sizeof(T) == 2 && access != GroupAccess::kElements && left >= kSize) {
+      load_words(at, access == GroupAccess::kOddWords);
     } else {
 #pragma unroll
       for (int i = 0; i < kSize; ++i) {
@@ -41,15 +54,57 @@ struct alignas(sizeof(T) * kSize) ElementGroup {
       }
     }
   }
-  __device__ __forceinline__ void store(T* at, int left, bool aligned) const {
-    if (aligned && left >= kSize) {
+  __device__ __forceinline__ void store(T* at, int left, GroupAccess access) const {
+    if (access == GroupAccess::kWhole && left >= kSize) {
       *reinterpret_cast<ElementGroup*>(at) = *this;
+    } else if (sizeof(T) == 2 && access != GroupAccess::kElements && left >= kSize) {
+      store_words(at, access == GroupAccess::kOddWords);
     } else {
 #pragma unroll
       for (int i = 0; i < kSize; ++i) {
         if (i < left) at[i] = values[i];
       }
     }
+  }
+
+ private:
+  using Word __attribute__((may_alias)) = uint32_t;
+
+  __device__ __forceinline__ void load_words(const T* at, bool odd) {
+    if (odd) {
+      values[0] = at[0];
+#pragma unroll
+      for (int i = 1; i < kSize - 1; i += 2) set_two(i, *reinterpret_cast<const Word*>(at + i));
+      values[kSize - 1] = at[kSize - 1];
+    } else {
+#pragma unroll
+      for (int i = 0; i < kSize; i += 2) set_two(i, *reinterpret_cast<const Word*>(at + i));
+    }
+  }
+  __device__ __forceinline__ void store_words(T* at, bool odd) const {
+    if (odd) {
+      at[0] = values[0];
+#pragma unroll
+      for (int i = 1; i < kSize - 1; i += 2) *reinterpret_cast<Word*>(at + i) = two(i);
+      at[kSize - 1] = values[kSize - 1];
+    } else {
+#pragma unroll
+      for (int i = 0; i < kSize; i += 2) *reinterpret_cast<Word*>(at + i) = two(i);
+    }
+  }
+
+  __device__ __forceinline__ void set_two(int i, uint32_t word) {
+    const auto low = static_cast<uint16_t>(word);
+    const auto high = static_cast<uint16_t>(word >> 16);
+    memcpy(&values[i], &low, sizeof low);
+    memcpy(&values[i + 1], &high, sizeof high);
+  }
+  __device__ __forceinline__ uint32_t two(int i) const {
+    uint16_t low;
+    uint16_t high;
+    memcpy(&low, &values[i], sizeof low);
+    memcpy(&high, &values[i + 1], sizeof high);
+    return low | uint32_t{high} << 16;
   }
 };
 
@@ -60,6 +115,9 @@ class SummedRow : public Base {
   static constexpr int kSize = kPackSize<A>;
   static constexpr int kAhead = 2;  // packs of a thread whose loads are on their way together
 
+  // A row in registers has its packs by numbers that the compiler knows.
+  static constexpr int kPartsUnrolled = std::is_same_v<Base, SharedRow<A>> ? 1 : 1024;
+
  public:
   using Base::Base;
 
@@ -68,8 +126,9 @@ class SummedRow : public Base {
   __device__ __forceinline__ void load_sums(const T* x, const M* addends, int length, Sum sum) {
     using Elements = ElementGroup<T, kSize>;
     using Addends = ElementGroup<M, kSize>;
-    const bool x_aligned = Elements::is_aligned(x);
-    const bool addends_aligned = Addends::is_aligned(addends);
+    const GroupAccess x_access = Elements::access(x);
+    const GroupAccess addends_access = Addends::access(addends);
+#pragma unroll kPartsUnrolled
     for (int start = 0; start < this->count(); start += kAhead) {
       Elements elements[kAhead];
       Addends others[kAhead];
@@ -77,8 +136,8 @@ class SummedRow : public Base {
       for (int p = 0; p < kAhead; ++p) {
         const int first = this->first(start + p);
         if (first >= length) continue;
-        elements[p].load(x + first, length - first, x_aligned);
-        others[p].load(addends + first, length - first, addends_aligned);
+        elements[p].load(x + first, length - first, x_access);
+        others[p].load(addends + first, length - first, addends_access);
       }
 #pragma unroll
       for (int p = 0; p < kAhead; ++p) {
@@ -99,7 +158,7 @@ class SummedRow : public Base {
   template <class Change>
   __device__ __forceinline__ void store(T* row, int length, Change change) const {
     using Results = ElementGroup<T, kSize>;
-    const bool aligned = Results::is_aligned(row);
+    const GroupAccess access = Results::access(row);
 #pragma unroll 4
     for (int p = 0; p < this->count(); ++p) {
       const int first = this->first(p);
@@ -109,7 +168,7 @@ class SummedRow : public Base {
       Results results;
 #pragma unroll
       for (int i = 0; i < kSize; ++i) results.values[i] = from_accumulator<T>(change(sums[i]));
-      results.store(row + first, length - first, aligned);
+      results.store(row + first, length - first, access);
     }
   }
 };

@@ -37,11 +37,11 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>From what is left, whose mass is M, the token is drawn by inversion: with 64 random bits it is
- * the element at which the running sum of masses, by index, exceeds floor(bits * M / 2^64).
- * Masses are integers: the weight relative to the largest, times 2^s, cut, with s = 63 - ceil(log2
- * of the row's length). So a token is exactly repeatable: it depends on logits, parameters, seed,
- * offset and row, not on strides, alignment, batch size or how many blocks worked on it. What is
- * less than 2^-s times as probable as the most probable element is never drawn.
+ * the element at which the running sum of masses, by index, exceeds floor(bits * M / 2^64). Masses
+ * are integers: the weight relative to the largest, times 2^s, cut, with s = 63 - ceil(log2 of the
+ * row's length). So a token is exactly repeatable: it depends on logits, parameters, seed, offset
+ * and row, not on strides, alignment, batch size or how many blocks worked on it. What is less than
+ * 2^-s times as probable as the most probable element is never drawn.
  *
  * <p>Random bits are the first 64 (the lower word first) of Philox 4x32-10 with the seed for its
  * key and (offset, row) for its counter. Use another offset for every step, or the same tokens come

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SoftmaxMaskTest extends DeviceTier {
 
@@ -199,6 +200,54 @@ class SoftmaxMaskTest extends DeviceTier {
           addendsOf(softmax, input, type, addendType, length);
         }
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {7, 133, 2051, 17_001})
+  @DisplayName("wherever elements, addends and results begin, the bits are those of aligned ones")
+  void unalignedAddends(int length) {
+    Softmax softmax = Softmax.of(context);
+    for (ElementType<?> type : List.of(ElementType.F16, ElementType.BF16, F32)) {
+      double[] aligned = withAddendsAt(softmax, type, length, 0, 0, 0);
+      // In fours at once, in twos, and with one alone at either end: by the element modulo 4.
+      for (int places = 0; places < 4 * 4 * 4; places++) {
+        int in = places % 4;
+        int addends = places / 4 % 4;
+        int out = places / 16;
+        if (length > 200
+            && (in == 3 || addends == 3 || out == 3 || (in + addends + out) % 3 != 0)) {
+          continue;
+        }
+        assertArrayEquals(
+            aligned,
+            withAddendsAt(softmax, type, length, in, addends, out),
+            () -> type + ", elements " + in + ", " + addends + " and " + out + " of their memory");
+      }
+    }
+  }
+
+  /** Two rows side by side, so that one of an odd length is aligned otherwise. */
+  private <E extends ElementType<E>> double[] withAddendsAt(
+      Softmax softmax, ElementType<E> type, int length, int in, int addends, int out) {
+    int count = 2 * length;
+    StorageType storage = Tensors.storage(type);
+    try (DeviceBuffer<E> logits = context.allocate(type, in + count, stream);
+        DeviceBuffer<E> added = context.allocate(type, addends + count, stream);
+        DeviceBuffer<E> results = context.allocate(type, out + count + 4, stream)) {
+      Tensors.write(logits.view(in, in + count), HardInput.NORMAL.row(count, storage, 24));
+      Tensors.write(added.view(addends, addends + count), HardInput.NORMAL.row(count, storage, 25));
+      results.fill(-5, stream);
+      softmax.forward(
+          TensorView.of(logits.view(in, in + count), 2, length),
+          TensorView.of(results.view(out, out + count), 2, length),
+          RowMask.ofAddends(TensorView.of(added.view(addends, addends + count), 2, length)),
+          stream);
+      double[] all = Tensors.read(results);
+      for (int i = 0; i < all.length; i++) {
+        assertEquals(i < out || i >= out + count, all[i] == -5, "what lies around is left alone");
+      }
+      return Arrays.copyOfRange(all, out, out + count);
     }
   }
 
