@@ -373,6 +373,7 @@ class SamplingChecks {
       }
     }
     const std::vector<Storage> row = logits(kLength);
+    compare("temperature -0", row, {1, kLength, -0.0});
     none("temperature below 0", row, {1, kLength, -1});
     none("temperature NaN", row, {1, kLength, NAN});
     none("top-p NaN", row, {1, kLength, 1, 0, NAN});

@@ -411,6 +411,7 @@ class Sampler {
   __device__ __forceinline__ uint32_t collect(int first_bin, int last_bin, Compare compare) {
     const Piece<T> part = part_of(piece_, threadIdx.x / kWarpSize);
     uint64_t before = 0;
+    static_assert(PartChunk::kElements <= 32, "`marked` has a bit for each");
     for_each_chunk<T, kPacks>(part, [&](const PartChunk& chunk) {
       uint32_t marked = 0;
 #pragma unroll

@@ -28,9 +28,11 @@ class SamplingWeights {
     bins_a_bit_ = per_bit < kMostBinsABit ? per_bit : kMostBinsABit;
   }
 
-  // Whether distances are numbers: not at a temperature of 0, or so low that it makes no
-  // difference.
-  __device__ __forceinline__ bool are_usable() const { return factor_ < kInfinity<float>; }
+  // Whether distances are numbers: not at a temperature of 0, of either sign, or so low that it
+  // makes no difference.
+  __device__ __forceinline__ bool are_usable() const {
+    return factor_ >= 0.0f && factor_ < kInfinity<float>;
+  }
 
   // Never less for a smaller x; halved, so that the difference of finite elements is finite. +inf
   // or NaN for -inf.
