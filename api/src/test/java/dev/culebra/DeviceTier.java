@@ -43,6 +43,13 @@ public abstract class DeviceTier {
     assertEquals(0, Driver.ctxGetCurrent(), "(7) the caller's context is restored, here: none");
   }
 
+  /** Leaves out what the emulator would take too long for. */
+  protected final void requireGpu() {
+    Assumptions.assumeTrue(
+        !context.device().name().contains("emulator"),
+        "the emulator would take too long: for a GPU");
+  }
+
   /** Holds a stream until it is opened: order is proven, not timed. */
   protected static final class Gate implements AutoCloseable {
 

@@ -118,8 +118,7 @@ abstract class LargeTensors extends DeviceTier {
   }
 
   final void requireGpuWith(long gib) {
-    assumeTrue(
-        !context.device().name().contains("emulator"), "the emulator would take days: for a GPU");
+    requireGpu();
     long free = context.memoryInfo().freeBytes();
     assumeTrue(free >= gib * GIB, () -> "needs " + gib + " GiB of memory, " + free + " are free");
   }
