@@ -60,7 +60,7 @@ final class RowReduction<E extends ElementType<E>> extends TensorReduction<E> {
   }
 
   private void wholeRows(ResultSink sink) throws IOException {
-    RowChunks chunks = RowChunks.of(job.tensor().spec(), pieceElements(length) * type.byteSize());
+    RowChunks chunks = chunks();
     if (chunks.rows() == 0) {
       return;
     }
