@@ -2,7 +2,6 @@ package dev.culebra.ops;
 
 import dev.culebra.ElementType;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * The state of an online softmax over some elements: their maximum {@code m} and the sum {@code d}
@@ -23,9 +22,6 @@ import java.lang.foreign.ValueLayout;
  *     calculation for softmax</a>
  */
 public record OnlineState(double m, double d) {
-
-  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
-  private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
 
   /** The state of no elements; merging it changes nothing. */
   public static final OnlineState EMPTY = new OnlineState(Double.NEGATIVE_INFINITY, 0);
@@ -99,7 +95,8 @@ public record OnlineState(double m, double d) {
   /**
    * Reads one of the states that {@link SoftmaxStates} wrote.
    *
-   * @param states states side by side: m and d in turn, in native byte order, at any alignment
+   * @param states states side by side: m and d in turn, little-endian as the device has them, at
+   *     any alignment
    * @param type of these numbers, F32 or F64
    * @param index which, from 0
    * @return the state
@@ -109,9 +106,11 @@ public record OnlineState(double m, double d) {
   public static OnlineState read(MemorySegment states, ElementType<?> type, long index) {
     return isSingle(type)
         ? new OnlineState(
-            states.getAtIndex(FLOAT, 2 * index), states.getAtIndex(FLOAT, 2 * index + 1))
+            states.getAtIndex(HostScalars.FLOAT, 2 * index),
+            states.getAtIndex(HostScalars.FLOAT, 2 * index + 1))
         : new OnlineState(
-            states.getAtIndex(DOUBLE, 2 * index), states.getAtIndex(DOUBLE, 2 * index + 1));
+            states.getAtIndex(HostScalars.DOUBLE, 2 * index),
+            states.getAtIndex(HostScalars.DOUBLE, 2 * index + 1));
   }
 
   /**
@@ -129,11 +128,11 @@ public record OnlineState(double m, double d) {
       if (!Double.isNaN(m) && (float) m != m) {
         throw new IllegalArgumentException("m is " + m + ", which F32 has not; write F64");
       }
-      states.setAtIndex(FLOAT, 2 * index, (float) m);
-      states.setAtIndex(FLOAT, 2 * index + 1, (float) d);
+      states.setAtIndex(HostScalars.FLOAT, 2 * index, (float) m);
+      states.setAtIndex(HostScalars.FLOAT, 2 * index + 1, (float) d);
     } else {
-      states.setAtIndex(DOUBLE, 2 * index, m);
-      states.setAtIndex(DOUBLE, 2 * index + 1, d);
+      states.setAtIndex(HostScalars.DOUBLE, 2 * index, m);
+      states.setAtIndex(HostScalars.DOUBLE, 2 * index + 1, d);
     }
   }
 

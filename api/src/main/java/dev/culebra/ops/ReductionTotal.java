@@ -32,8 +32,8 @@ public final class ReductionTotal {
           case MEAN -> floating ? new CompensatedSum() : new WideSum();
           case MAX -> floating ? new Extremum(true) : new IntegerExtremum(true);
           case MIN -> floating ? new Extremum(false) : new IntegerExtremum(false);
-          case ARGMAX -> floating ? new Place(true) : new IntegerPlace(true);
-          case ARGMIN -> floating ? new Place(false) : new IntegerPlace(false);
+          case ARGMAX -> new Place(floating ? Place::isGreater : (x, best) -> x > best);
+          case ARGMIN -> new Place(floating ? Place::isLess : (x, best) -> x < best);
           case LOGSUMEXP -> new Exponentials();
           case L2_NORM -> new Squares();
         };
@@ -242,49 +242,40 @@ public final class ReductionTotal {
 
   /** States come in the order of indices, so what is equal to what was before does not count. */
   private static final class Place extends Joined {
-    private final boolean largest;
-    private double value;
+    /** Of values as a state has them: integers, or the bits of floating numbers. */
+    private interface Order {
+      boolean isBefore(long value, long best);
+    }
+
+    private final Order order;
+    private long best;
     private long index = -1;
 
-    Place(boolean largest) {
-      this.largest = largest;
+    Place(Order order) {
+      this.order = order;
+    }
+
+    static boolean isGreater(long bits, long best) {
+      return Double.longBitsToDouble(bits) > Double.longBitsToDouble(best)
+          || isFirstNan(bits, best);
+    }
+
+    static boolean isLess(long bits, long best) {
+      return Double.longBitsToDouble(bits) < Double.longBitsToDouble(best)
+          || isFirstNan(bits, best);
+    }
+
+    private static boolean isFirstNan(long bits, long best) {
+      return Double.isNaN(Double.longBitsToDouble(bits))
+          && !Double.isNaN(Double.longBitsToDouble(best));
     }
 
     @Override
     void join(MemorySegment states, ElementType<?> type, long at, long before) {
-      double other = states.getAtIndex(HostScalars.DOUBLE, at);
+      long value = states.getAtIndex(HostScalars.LONG, at);
       long place = states.getAtIndex(HostScalars.LONG, at + 1);
-      if (place == NOWHERE) {
-        return;
-      }
-      boolean beats = largest ? other > value : other < value;
-      if (index < 0 || beats || (Double.isNaN(other) && !Double.isNaN(value))) {
-        value = other;
-        index = before + place;
-      }
-    }
-
-    @Override
-    long integer() {
-      return index;
-    }
-  }
-
-  private static final class IntegerPlace extends Joined {
-    private final boolean largest;
-    private long value;
-    private long index = -1;
-
-    IntegerPlace(boolean largest) {
-      this.largest = largest;
-    }
-
-    @Override
-    void join(MemorySegment states, ElementType<?> type, long at, long before) {
-      long other = states.getAtIndex(HostScalars.LONG, at);
-      long place = states.getAtIndex(HostScalars.LONG, at + 1);
-      if (place != NOWHERE && (index < 0 || (largest ? other > value : other < value))) {
-        value = other;
+      if (place != NOWHERE && (index < 0 || order.isBefore(value, best))) {
+        best = value;
         index = before + place;
       }
     }

@@ -1,6 +1,5 @@
 package dev.culebra.cli;
 
-import dev.culebra.io.DType;
 import dev.culebra.io.TensorData;
 import dev.culebra.io.TensorFile;
 import dev.culebra.io.TensorFormatException;
@@ -9,16 +8,10 @@ import dev.culebra.io.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /** A tensor in a file with the number of elements that count for each row of another. */
 final class RowLengths {
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private final TensorFile file;
   private final TensorData data;
 
@@ -56,14 +49,10 @@ final class RowLengths {
    * @throws IOException if the file was shortened
    */
   void copy(long first, long rows, long from, long to, MemorySegment target) throws IOException {
-    boolean isLong = data.spec().dtype() == DType.I64;
     file.read(
         () -> {
           for (long i = 0; i < rows; i++) {
-            long length =
-                isLong
-                    ? data.bytes().getAtIndex(LONG, first + i)
-                    : data.bytes().getAtIndex(INT, first + i);
+            long length = Scalars.getInteger(data.bytes(), data.spec().dtype(), first + i);
             long own = Math.clamp(length, from, to) - from;
             target.setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, Math.toIntExact(own));
           }
