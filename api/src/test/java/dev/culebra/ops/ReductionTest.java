@@ -647,6 +647,41 @@ class ReductionTest extends DeviceTier {
         assertThrows(IllegalArgumentException.class, () -> max.kernelName(F32, -1, 5)), "-1 rows");
   }
 
+  /** As many packs as make the plan take threads from the rows: ColumnPlanTest. */
+  @Test
+  @DisplayName("short columns of very many matrices equal the float64 truth")
+  void shortColumnsOfManyMatrices() {
+    int matrices = 262_147;
+    int rows = 7;
+    int columns = 4;
+    double[] block = HardInput.NORMAL.row(1009, StorageType.F32, 18);
+    double[] values = new double[matrices * rows * columns];
+    Arrays.setAll(values, i -> block[i % block.length]);
+    int results = matrices * columns;
+    try (DeviceBuffer<ElementType.F32> in = context.allocate(F32, values.length, stream)) {
+      Tensors.write(in, values);
+      for (Reduction.Op op : List.of(Reduction.Op.SUM, Reduction.Op.ARGMAX)) {
+        try (DeviceBuffer<?> out = context.allocate(op.resultType(F32), results, stream)) {
+          Tensors.poison(out, stream);
+          Reduction.of(context, op)
+              .along(
+                  1,
+                  TensorView.of(in, matrices, rows, columns),
+                  TensorView.of(out, matrices, columns),
+                  stream);
+          double[] actual = Tensors.readAny(out);
+          double[] column = new double[rows];
+          for (int i = 0; i < results; i++) {
+            for (int row = 0; row < rows; row++) {
+              column[row] = values[(i / columns * rows + row) * columns + i % columns];
+            }
+            judge(op, F32, column, actual[i]);
+          }
+        }
+      }
+    }
+  }
+
   @Test
   @DisplayName("offsets that overlap more than there is room for pieces: right, if not to the bit")
   void overlappingLongSegments() {
