@@ -93,8 +93,12 @@ int main(int argc, char** argv) {
                 driver.compute_capability() / 10, driver.compute_capability() % 10);
     runner::Bench bench(driver, root);
     for (const Family& family : choose({argv + std::min(argc, 3), argv + argc}, root)) {
+      const long before = bench.passed() + bench.failed();
       bench.only_type = family.type;
       family.check(bench);
+      if (bench.passed() + bench.failed() == before) {
+        throw std::runtime_error("nothing of " + family.name + " was checked");
+      }
     }
     std::printf("kernel runner: %ld passed, %ld failed\n", bench.passed(), bench.failed());
     return bench.failed() == 0 ? 0 : 1;
