@@ -743,7 +743,7 @@ TEST(user_objects_go_with_their_last_reference) {
   static std::atomic<int> destroyed;
   destroyed = 0;
   const auto wait_for = [](int count) {
-    for (int i = 0; i < 2000 && destroyed != count; ++i) {
+    for (int i = 0; i < 20'000 && destroyed != count; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     CHECK_EQ(destroyed.load(), count);
