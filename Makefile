@@ -56,7 +56,7 @@ test: build ## Build, then run every test this machine can run
 	@echo 'Java tests (whole log: build/test.log)'
 	@mvn -B -fae -Dstyle.color=never package 2>&1 | tee build/test.log | awk -f make/test-report.awk
 
-test-sanitized: ## The emulator and all kernels under the compilers' sanitizers (SHORT=1 for a few minutes of it)
+test-sanitized: ## The emulator and all kernels under the compilers' sanitizers (SHORT=1: what CI runs of it)
 	@$(MAKE) -s -C emulator test-sanitized SHORT=$(SHORT)
 
 fuzz: build ## Fuzz what reads foreign files: images, .npy, .safetensors, indexes, tables (FUZZ_SECONDS=60 for each)

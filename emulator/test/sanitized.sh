@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests, runner and hammer under the sanitizers; the last line has the totals. `sanitized.sh 1` takes a few minutes, and
-# leaves out the tests under the thread sanitizer.
+# Tests, runner and hammer under the sanitizers; the last line has the totals. `sanitized.sh 1` is for CI: every family of
+# kernels and all tests, but the runner itself without sanitizers, and of the thread sanitizer the hammer alone.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 short=${1:-}
