@@ -45,10 +45,15 @@ final class ColumnReduction<E extends ElementType<E>> extends TensorReduction<E>
   }
 
   private ColumnReduction(Job<E> job, Shape shape) {
-    super(job, shareOf(job, shape.length));
+    super(job, 1 + Math.max(1, stateRows(job) / (double) Math.max(1, shape.length)));
     this.matrices = shape.matrices;
     this.length = shape.length;
     this.columns = shape.columns;
+  }
+
+  /** How many rows take as much memory as what comes of them: a state has two elements at most. */
+  private static int stateRows(Job<?> job) {
+    return Math.ceilDiv(2 * job.op().partialType(job.type()).byteSize(), job.type().byteSize());
   }
 
   @Override
@@ -100,7 +105,9 @@ final class ColumnReduction<E extends ElementType<E>> extends TensorReduction<E>
 
   private void cutMatrices(ResultSink sink) throws IOException {
     long room = pieceElements(1);
-    long stripe = Math.clamp(STRIPE_BYTES / type.byteSize(), 1, Math.min(columns, room));
+    // A piece of few rows would have more states than elements.
+    long widest = Math.max(1, room / Math.min(length, stateRows(job)));
+    long stripe = Math.clamp(STRIPE_BYTES / type.byteSize(), 1, Math.min(columns, widest));
     long rows = Math.clamp(room / stripe, 1, length);
     long pieces = Math.ceilDiv(columns, stripe) * Math.ceilDiv(length, rows);
     try (Passage passage = new Passage(rows * stripe, pieces)) {

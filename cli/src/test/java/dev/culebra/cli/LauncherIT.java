@@ -118,6 +118,33 @@ class LauncherIT {
     }
   }
 
+  /** Of few rows: what comes of a column takes more memory than the column. */
+  @Test
+  void reducedColumnsMayBeLargerThanTheDevice() throws Exception {
+    int columns = 100_000;
+    double[] values = HardInput.NORMAL.rows(3, columns, StorageType.F32, 3);
+    Path in = TensorFiles.write(folder.resolve("in.npy"), DType.F32, values, 3, columns);
+    Path out = folder.resolve("out.npy");
+    Result result =
+        run(
+            Map.of("CULEBRA_EMU_MEMORY", "400000"),
+            LAUNCHER.toString(),
+            "reduce",
+            in.toString(),
+            "--op",
+            "logsumexp",
+            "--axis",
+            "first",
+            "-o",
+            out.toString());
+    assertEquals(0, result.status(), result::err);
+    double[] actual = TensorFiles.read(out).values();
+    for (int c = 0; c < columns; c++) {
+      double[] column = {values[c], values[columns + c], values[2 * columns + c]};
+      assertEquals(ReductionReference.LOGSUMEXP.of(column), actual[c], 1e-5);
+    }
+  }
+
   @Test
   void anOutputThatIsFullIsAnError() throws Exception {
     Path full = Path.of("/dev/full");
