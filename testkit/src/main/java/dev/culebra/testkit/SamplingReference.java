@@ -1,5 +1,6 @@
 package dev.culebra.testkit;
 
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -107,47 +108,58 @@ public final class SamplingReference {
     return IntStream.range(0, count).filter(i -> order[i] < token).mapToDouble(this::weight).sum();
   }
 
-  /** Fails unless the bits fall on that token, and it has that probability. */
-  public void judge(long bits, long token, double probability) {
+  /** Whether random bits may fall on a token: whether its share of the mass reaches over them. */
+  public boolean mayDraw(long bits, long token) {
+    return fault(bits, token).isEmpty();
+  }
+
+  /** Why the bits do not fall on that token, or nothing. */
+  private Optional<String> fault(long bits, long token) {
     if (token < 0 || token >= order.length) {
-      throw new AssertionError("token " + token + " of a row of " + order.length);
+      return Optional.of("token " + token + " of a row of " + order.length);
     }
     int place = rank((int) token);
     if (place >= most) {
-      throw new AssertionError(
+      return Optional.of(
           "token " + token + " of rank " + place + "; the filters leave " + least + " to " + most);
     }
     double share = ((bits >>> 11) + (bits & 0x7ff) * 0x1p-11) * 0x1p-53;
     double weight = weight(place);
-    double low = upto[least - 1];
-    double high = upto[most - 1];
+    double low = share * upto[least - 1];
+    double high = share * upto[most - 1];
     double before = before((int) token, least);
     double upTo = before((int) token, most) + weight;
-    String which = "token " + token + " of rank " + place + " with weight " + weight;
-    if (!(weight > 0)
-        || before > share * high * (1 + slack)
-        || upTo < share * low * (1 - slack)) {
+    return weight > 0 && before <= high * (1 + slack) && upTo >= low * (1 - slack)
+        ? Optional.empty()
+        : Optional.of(
+            "token %d of rank %d with weight %s has the running sum %s to %s; the bits fall on %s to %s"
+                .formatted(token, place, weight, before, upTo, low, high));
+  }
+
+  /**
+   * How far a probability of a token that may be drawn is off, relative to the truth's: what the
+   * filters leave is between two truths where masses may be off.
+   */
+  public double probabilityError(int token, double probability) {
+    double weight = weight(rank(token));
+    double least = weight / upto[most - 1];
+    double largest = weight / upto[this.least - 1];
+    // NaN is handed on, which no bound allows.
+    return Math.max(0, Math.max(1 - probability / least, probability / largest - 1));
+  }
+
+  /** Fails unless the bits fall on that token, and it has that probability. */
+  public void judge(long bits, long token, double probability) {
+    fault(bits, token)
+        .ifPresent(
+            fault -> {
+              throw new AssertionError(fault);
+            });
+    double error = probabilityError((int) token, probability);
+    if (!(error <= slack)) {
       throw new AssertionError(
-          which
-              + " has the running sum "
-              + before
-              + " to "
-              + upTo
-              + "; the bits fall on "
-              + share * low
-              + " to "
-              + share * high);
-    }
-    if (!(probability >= weight / high * (1 - slack)
-        && probability <= weight / low * (1 + slack))) {
-      throw new AssertionError(
-          which
-              + " has the probability "
-              + probability
-              + ", the truth is "
-              + weight / high
-              + " to "
-              + weight / low);
+          "token %d has the probability %s, off by %s of the truth's"
+              .formatted(token, probability, error));
     }
   }
 }
