@@ -117,10 +117,10 @@ build/bench/libculebra-loops.so: $(BENCH_C)/loops.c; $(BENCH_CC) -fPIC -shared
 build/bench/libculebra-driver-loops.so: $(BENCH_C)/driver_loops.c; $(BENCH_CC) -fPIC -shared
 build/bench/cold-start: $(BENCH_C)/cold_start.c; $(BENCH_CC) -ldl
 
-bench: build $(BENCH_NATIVE) ## Measure calls and kernels for some minutes (BENCH='--only pairs,kernels'); without a GPU kernels in tiny sizes
+bench: build $(BENCH_NATIVE) ## Measure calls and kernels, at most 5 minutes (BENCH='--only pairs,kernels'); without a GPU kernels in tiny sizes
 	@make/bench.sh $(BENCH)
 
-bench-full: build $(BENCH_NATIVE) ## The same with more rounds, types and shapes: half an hour
+bench-full: build $(BENCH_NATIVE) ## The same with more rounds, types and shapes: at most 15 minutes, with a GPU 30
 	@make/bench.sh --full $(BENCH)
 
 RESULTS ?= $(filter-out %/missed-goals.json,$(wildcard docs/bench/*.json))

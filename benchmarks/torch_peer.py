@@ -116,6 +116,39 @@ class MaskedSoftmax:
         return relative_error(self.torch, got, truth), got.numel()
 
 
+class SegmentReduction:
+    """Of segments that lie one behind the other; the suite makes the same lengths by the same arithmetic."""
+
+    def __init__(self, torch, request):
+        self.torch = torch
+        self.op = request["op"]
+        segment = torch.arange(request["segments"], device="cuda", dtype=torch.int64)
+        lengths = 1 + (segment * MaskedSoftmax.SCATTER & 0xFFFFFFFF) % (2 * request["average"] - 1)
+        self.offsets = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+        self.type = torch.float64 if request["type"] == "f64" else torch.float32
+
+    def output(self, x):
+        dtype = x.dtype if self.op in ("max", "min") else self.type
+        return self.torch.empty(self.offsets.numel() - 1, device=x.device, dtype=dtype)
+
+    def run(self, x, out):
+        # It has no form that writes into a given tensor, nor one that adds in another type.
+        x = x.flatten().to(out.dtype)
+        out.copy_(self.torch.segment_reduce(x, self.op, offsets=self.offsets, unsafe=True))
+
+    def error(self, x, out, rows):
+        x, worst = x.flatten(), 0.0
+        for row in rows.tolist():
+            part, got = x[self.offsets[row] : self.offsets[row + 1]].double(), out[row].double()
+            if self.op in ("max", "min"):
+                error = (got - (part.max() if self.op == "max" else part.min())).abs()
+            else:
+                value = got * (part.numel() if self.op == "mean" else 1)
+                error = (value - part.sum()).abs() / part.abs().sum()
+            worst = max(worst, error.item())
+        return worst, rows.numel()
+
+
 class Reduction:
     """Of the last axis, the first, or of all elements. The error of a sum is a part of the sum of magnitudes."""
 
@@ -163,6 +196,10 @@ class Reduction:
         truth = part.sum(self.axis, dtype=self.torch.float64)
         magnitudes = part.abs().sum(self.axis, dtype=self.torch.float64)
         return ((value - truth).abs() / magnitudes).max().item(), got.numel()
+
+
+def reduction(torch, request):
+    return (SegmentReduction if request["axis"] == "segments" else Reduction)(torch, request)
 
 
 class TopK:
@@ -245,12 +282,12 @@ OPERATIONS = {
     "softmax": Softmax,
     "softmax_backward": SoftmaxBackward,
     "masked_softmax": MaskedSoftmax,
-    "sum": Reduction,
-    "max": Reduction,
-    "mean": Reduction,
-    "argmax": Reduction,
-    "logsumexp": Reduction,
-    "l2_norm": Reduction,
+    "sum": reduction,
+    "max": reduction,
+    "mean": reduction,
+    "argmax": reduction,
+    "logsumexp": reduction,
+    "l2_norm": reduction,
 }
 
 

@@ -127,8 +127,8 @@ usage: run info           the driver and the devices it finds
        run demo [...]     next-character prediction on the device
        run test [...]     the Java tests on the device (options of JUnit's console launcher)
        run bench [...]    kernels and calls, beside C, JNI peers, the device's ceilings, and torch if it is here: at most
-                          200 seconds, of which each section gets its share (--seconds N; 0: no limit); a run that was
-                          cut goes on when started again (--full for all types and more rounds; --out FILE;
+                          300 seconds, of which each section gets its share (--seconds N; 0: no limit); a run that was
+                          cut goes on when started again (--full for all types and more rounds, 1800 seconds; --out FILE;
                           --only $(benchmarks Suite --list-sections);
                           --python COMMAND; --smoke for tiny sizes)
        run paper [...]    the online softmax paper's benchmark: its sweeps, and from them both of its figures as SVG (as PNG

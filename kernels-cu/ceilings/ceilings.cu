@@ -45,13 +45,18 @@ __device__ __forceinline__ void for_packs_of_grid(int64_t packs, VisitMany many,
 }
 
 // The finaliser of SplitMix64 over a Weyl sequence. The host makes the same values again
-// (RandomValues.java), so every step is exact: 24 random bits as a multiple of 2^-20 in [-8, 8).
-__device__ __forceinline__ float random_value(uint64_t seed, int64_t place) {
+// (RandomValues.java), so every step is exact: 24 random bits, of integers themselves, else as a
+// multiple of 2^-20 in [-8, 8).
+__device__ __forceinline__ int32_t random_bits(uint64_t seed, int64_t place) {
   uint64_t z = seed + static_cast<uint64_t>(place + 1) * 0x9E3779B97F4A7C15ull;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
   z ^= z >> 31;
-  return static_cast<float>(static_cast<int32_t>(z >> 40) - (1 << 23)) * 0x1p-20f;
+  return static_cast<int32_t>(z >> 40);
+}
+
+__device__ __forceinline__ float random_value(uint64_t seed, int64_t place) {
+  return static_cast<float>(random_bits(seed, place) - (1 << 23)) * 0x1p-20f;
 }
 
 template <class T>
@@ -59,6 +64,11 @@ __device__ __forceinline__ void fill_random(T* out, int64_t count, uint64_t seed
   for (int64_t i = global_thread(); i < count; i += global_threads()) {
     out[i] = from_accumulator<T>(random_value(seed, i));
   }
+}
+
+template <class T>
+__device__ __forceinline__ void fill_random_integers(T* out, int64_t count, uint64_t seed) {
+  for (int64_t i = global_thread(); i < count; i += global_threads()) out[i] = random_bits(seed, i);
 }
 
 template <class T>
@@ -91,6 +101,16 @@ CULEBRA_CEILINGS_DATA(f16)
 CULEBRA_CEILINGS_DATA(bf16)
 CULEBRA_CEILINGS_DATA(f32)
 CULEBRA_CEILINGS_DATA(f64)
+
+#define CULEBRA_CEILINGS_INTEGERS(type)                                                  \
+  extern "C" __global__ void __launch_bounds__(culebra::kThreads)                        \
+      culebra_ceilings_random_##type(culebra::type* out, int64_t count, uint64_t seed) { \
+    culebra::fill_random_integers(out, count, seed);                                     \
+  }                                                                                      \
+  CULEBRA_KERNEL(culebra_ceilings_random_##type, culebra::kThreads, out, count, seed)
+
+CULEBRA_CEILINGS_INTEGERS(i32)
+CULEBRA_CEILINGS_INTEGERS(i64)
 
 // out = in, of `packs` packs of 16 bytes. Any grid.
 extern "C" __global__ void __launch_bounds__(culebra::kThreads)

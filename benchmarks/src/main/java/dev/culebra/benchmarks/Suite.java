@@ -28,8 +28,13 @@ import java.util.TreeSet;
 
 /** Runs the benchmarks on device 0 and writes the file of results. */
 public final class Suite {
-  /** What a short run on a GPU may take, where nobody says otherwise. */
-  private static final double SHORT_SECONDS = 200;
+  /** What a run may take where nobody says otherwise: somebody waits for it. */
+  private static final double SHORT_SECONDS = 300;
+
+  private static final double FULL_SECONDS = 900;
+
+  /** Of a full run on a GPU, where kernels are more than a look whether they work. */
+  private static final double FULL_GPU_SECONDS = 1800;
 
   private static final double NO_LIMIT = 0;
   private static final double MOST_SECONDS = 86_400;
@@ -46,18 +51,19 @@ public final class Suite {
     this.seconds = seconds;
   }
 
-  /** The most important first: a run that is cut short loses the rest. */
+  /** The most important first: a run that somebody ends loses the rest. */
   private static List<Section> allSections(String python) {
     return List.of(
         new PairsSection(),
         new CeilingSection(),
         KernelSection.operations(python),
-        KernelSection.paper(python),
         CallSections.calls(),
         CallSections.driver(),
-        CallSections.collectors(),
         CallSections.threads(),
-        new StartSection());
+        new StartSection(),
+        CallSections.collectors(),
+        KernelSection.paper(python),
+        KernelSection.launchTables());
   }
 
   /**
@@ -155,10 +161,13 @@ public final class Suite {
     throw usage("--seconds " + text + " is not from 0 (no limit) to %.0f".formatted(MOST_SECONDS));
   }
 
-  /** Somebody who waits for a GPU's figures waits minutes; nobody's emulator is in a hurry. */
   private Allowance allowance(boolean isEmulated) {
-    double limit = seconds.orElse(scale == Scale.SHORT && !isEmulated ? SHORT_SECONDS : NO_LIMIT);
-    return limit == NO_LIMIT ? Allowance.unlimited() : Allowance.of(limit, sections);
+    double limit =
+        seconds.orElse(
+            scale.pick(NO_LIMIT, SHORT_SECONDS, isEmulated ? FULL_SECONDS : FULL_GPU_SECONDS));
+    return limit == NO_LIMIT
+        ? Allowance.unlimited()
+        : Allowance.of(limit, sections, section -> section.usualSeconds(scale, isEmulated));
   }
 
   private boolean run(DriverProbe driver) throws Exception {
@@ -178,7 +187,9 @@ public final class Suite {
       System.out.println("-- " + section.name());
       watch.look(section.name());
       allowance.begin(section);
+      long start = System.nanoTime();
       broken |= !measure(section, session);
+      results.took(section.name(), (System.nanoTime() - start) / 1e9);
     }
     watch.look("the end");
     List<String> unfinished = results.unfinished();

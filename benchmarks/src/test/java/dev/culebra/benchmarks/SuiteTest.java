@@ -35,7 +35,7 @@ class SuiteTest {
   void sectionsAreListedWithoutADriver() throws Exception {
     assertEquals(0, run("--list-sections"));
     assertEquals(
-        "pairs,ceilings,kernels,paper,calls,driver,collectors,threads,start\n",
+        "pairs,ceilings,kernels,calls,driver,threads,start,collectors,paper,tables\n",
         out.toString(UTF_8));
   }
 
@@ -77,7 +77,7 @@ class SuiteTest {
       }
 
       @Override
-      public double usualSeconds() {
+      public double usualSeconds(Scale scale, boolean isEmulated) {
         return 1;
       }
 

@@ -21,7 +21,7 @@ public final class CallSections {
     cases.addAll(JmhCase.of("string out", StringResult.class));
     cases.addAll(JmhCase.of("struct of 64 bytes by value", StructByValue.class));
     cases.addAll(JmhCase.of("call that calls back", Upcall.class));
-    return new JmhSection("calls", cases, 2, 36);
+    return new JmhSection("calls", cases, 2);
   }
 
   /** What the driver's functions cost: launches, events, memory, copies. */
@@ -36,7 +36,7 @@ public final class CallSections {
     cases.addAll(JmhCase.of("allocate and free, 4 KiB", Allocations.class));
     cases.addAll(JmhCase.of("copy and wait", Copies.class));
     cases.addAll(JmhCase.of("copy back and wait", CopiesBack.class));
-    return new JmhSection("driver", cases, 2, 52);
+    return new JmhSection("driver", cases, 2);
   }
 
   /** The same calls by several threads at once, platform and virtual ones. */
@@ -45,14 +45,21 @@ public final class CallSections {
     for (int threads : new int[] {1, 2, 4, 8, 16}) {
       for (String kind : new String[] {"platform", "virtual"}) {
         String[] options =
-            kind.equals("virtual") ? new String[] {"-Djmh.executor=VIRTUAL"} : new String[0];
+            kind.equals("virtual")
+                ? new String[] {
+                  "-Djmh.executor=VIRTUAL",
+                  // JMH's threads wait for each other by going on: with fewer carriers, one of them
+                  // may never get its turn.
+                  "-Djdk.virtualThreadScheduler.parallelism=" + threads
+                }
+                : new String[0];
         String who = threads + " " + kind + (threads == 1 ? " thread" : " threads");
         cases.add(
             culebra(CurrentContext.class, "culebra").with(GET_CURRENT, who, threads, options));
         cases.add(culebra(Launches.class, "prepared").with(LAUNCH, who, threads, options));
       }
     }
-    return new JmhSection("threads", cases, 1, 26);
+    return new JmhSection("threads", cases, 1);
   }
 
   /** The same calls under each garbage collector: a call passes its barriers. */
@@ -63,7 +70,7 @@ public final class CallSections {
       cases.add(culebra(CurrentContext.class, "culebra").with(GET_CURRENT, collector, 1, option));
       cases.add(culebra(Launches.class, "prepared").with(LAUNCH, collector, 1, option));
     }
-    return new JmhSection("collectors", cases, 1, 14);
+    return new JmhSection("collectors", cases, 1);
   }
 
   private static JmhCase culebra(Class<?> type, String method) {

@@ -24,22 +24,42 @@ final class FillKernel implements AutoCloseable {
   private static final float VALUE = 1.5f;
 
   private final Context context;
+  private final boolean ownsContext;
   private final Stream stream;
   private final DeviceBuffer<ElementType.F32> out;
   private final Kernel kernel;
   private final PreparedLaunch launch;
 
   FillKernel(Device device) {
-    context = Context.primary(device);
+    this(Context.primary(device), true);
+  }
+
+  private FillKernel(Context context, boolean ownsContext) {
+    this(context, load(context), ownsContext);
+  }
+
+  /** The same of a context and a kernel that others share, and that stay open. */
+  FillKernel(Context context, Kernel kernel) {
+    this(context, kernel, false);
+  }
+
+  private FillKernel(Context context, Kernel kernel, boolean ownsContext) {
+    this.context = context;
+    this.kernel = kernel;
+    this.ownsContext = ownsContext;
     Driver.ctxSetCurrent(context.handle());
     stream = context.newStream();
     out = context.allocate(F32, COUNT, stream);
-    kernel = KernelCatalog.open().kernel(context, SYMBOL);
     launch = kernel.prepare(LaunchConfig.of(1, LaunchTarget.BLOCK_THREADS));
     launch.set("out", out);
     launch.set("value", VALUE);
     launch.set("count", (long) COUNT);
     stream.synchronize();
+  }
+
+  /** Loads the kernel into a context. */
+  static Kernel load(Context context) {
+    return KernelCatalog.open().kernel(context, SYMBOL);
   }
 
   /** The same for others: they launch it their own way into the same memory. */
@@ -99,6 +119,8 @@ final class FillKernel implements AutoCloseable {
     out.close();
     stream.close();
     Driver.ctxSetCurrent(0);
-    context.close();
+    if (ownsContext) {
+      context.close();
+    }
   }
 }

@@ -1,6 +1,7 @@
 package dev.culebra.benchmarks.calls;
 
 import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Section;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.benchmarks.statistics.Interval;
@@ -15,6 +16,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -23,6 +28,7 @@ import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
@@ -33,24 +39,49 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  */
 final class JmhSection implements Section {
   /** Far above what an iteration takes: what has not ended by then hangs, and is interrupted. */
-  private static final TimeValue MOST = TimeValue.minutes(1);
+  private static final TimeValue MOST = TimeValue.seconds(20);
+
+  /** JMH waits for a fork whose threads do not stop, however long: after this it is ended. */
+  private static final long MOST_SECONDS_OF_FORK = 60;
+
+  /** What a fork takes beside its iterations, on a slow machine. */
+  private static final double SECONDS_OF_START = 1.2;
+
+  private static final int FULL_ROUNDS = 3;
 
   private static final String ALLOCATED = "gc.alloc.rate.norm";
 
   private final String name;
   private final List<JmhCase> cases;
   private final int shortRounds;
-  private final double usualSeconds;
 
   /**
    * @param shortRounds forks of each benchmark in a short run
-   * @param usualSeconds what a short run takes at least: one of those forks of each
    */
-  JmhSection(String name, List<JmhCase> cases, int shortRounds, double usualSeconds) {
+  JmhSection(String name, List<JmhCase> cases, int shortRounds) {
     this.name = name;
     this.cases = cases;
     this.shortRounds = shortRounds;
-    this.usualSeconds = usualSeconds;
+  }
+
+  /** The iterations of one fork. */
+  private record Iterations(int warmUp, int measured, int millis) {
+    static Iterations of(Scale scale) {
+      return scale.pick(
+          new Iterations(1, 2, 20), new Iterations(3, 5, 50), new Iterations(3, 8, 100));
+    }
+
+    double seconds() {
+      return (warmUp + measured) * millis / 1e3;
+    }
+
+    TimeValue time() {
+      return TimeValue.milliseconds(millis);
+    }
+  }
+
+  private int rounds(Scale scale) {
+    return scale.pick(1, shortRounds, FULL_ROUNDS);
   }
 
   @Override
@@ -59,13 +90,13 @@ final class JmhSection implements Section {
   }
 
   @Override
-  public double usualSeconds() {
-    return usualSeconds;
+  public double usualSeconds(Scale scale, boolean isEmulated) {
+    return cases.size() * rounds(scale) * (SECONDS_OF_START + Iterations.of(scale).seconds());
   }
 
   @Override
   public void measure(Session session) throws IOException {
-    int rounds = session.scale().pick(1, shortRounds, 5);
+    int rounds = rounds(session.scale());
     for (int round = 1; round <= rounds; round++) {
       for (JmhCase each : cases) {
         Optional<Result> earlier = session.results().find(each.key(name));
@@ -90,8 +121,7 @@ final class JmhSection implements Section {
 
   private RunResult run(Session session, JmhCase each, int round)
       throws RunnerException, IOException {
-    TimeValue warmUp = TimeValue.milliseconds(session.scale().pick(20, 50, 1000));
-    TimeValue time = TimeValue.milliseconds(session.scale().pick(20, 50, 1000));
+    Iterations iterations = Iterations.of(session.scale());
     Path folder = session.folder("jmh");
     Files.createDirectories(folder);
     String file =
@@ -101,10 +131,10 @@ final class JmhSection implements Section {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .addProfiler(GCProfiler.class)
-            .warmupIterations(session.scale().pick(1, 3, 5))
-            .warmupTime(warmUp)
-            .measurementIterations(session.scale().pick(2, 5, 5))
-            .measurementTime(time)
+            .warmupIterations(iterations.warmUp)
+            .warmupTime(iterations.time())
+            .measurementIterations(iterations.measured)
+            .measurementTime(iterations.time())
             .forks(1)
             .timeout(MOST)
             .shouldFailOnError(true)
@@ -112,11 +142,38 @@ final class JmhSection implements Section {
             .result(folder.resolve(file).toString())
             .verbosity(VerboseMode.SILENT);
     each.choose(options);
-    Collection<RunResult> results = new Runner(options.build()).run();
+    Collection<RunResult> results = runFork(options.build());
     if (results.size() != 1) {
       throw new IllegalStateException(each.fullName() + " gave " + results.size() + " results");
     }
     return results.iterator().next();
+  }
+
+  /** What JMH starts are the only processes of this one while a section of it runs. */
+  private static Collection<RunResult> runFork(Options options) throws RunnerException {
+    AtomicBoolean ended = new AtomicBoolean();
+    try (ScheduledExecutorService timer =
+        Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().daemon().factory())) {
+      var _ =
+          timer.schedule(
+              () -> {
+                ended.set(true);
+                ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+              },
+              MOST_SECONDS_OF_FORK,
+              TimeUnit.SECONDS);
+      try {
+        return new Runner(options).run();
+      } catch (RunnerException e) {
+        if (ended.get()) {
+          throw new IllegalStateException(
+              "it had not ended after " + MOST_SECONDS_OF_FORK + " s, and was ended", e);
+        }
+        throw e;
+      } finally {
+        timer.shutdownNow();
+      }
+    }
   }
 
   private Result add(Optional<Result> earlier, RunResult run, JmhCase each, int round, int rounds) {

@@ -1,6 +1,8 @@
 package dev.culebra.benchmarks.calls;
 
+import dev.culebra.Context;
 import dev.culebra.Device;
+import dev.culebra.Kernel;
 import dev.culebra.bindings.Driver;
 import dev.culebra.generated.cuda_h;
 import java.lang.foreign.MemorySegment;
@@ -26,26 +28,49 @@ import org.openjdk.jmh.annotations.TearDown;
 @SuppressWarnings("NullAway.Init") // open() comes first
 public class Launches {
   private FillKernel fill;
-  private CBaseline baseline;
   private int launched;
 
-  /** A context that lives as long as the process: an iteration must not make a device's. */
-  @Setup
-  public void hold() {
-    Driver.devicePrimaryCtxRetain(Driver.deviceGet(0));
+  /**
+   * What all threads share, loaded before any of them launches: while others keep a device busy, it
+   * takes seconds to load or unload a kernel, since that waits for the device. It lives as long as
+   * the process: of those that use it nobody knows to be the last.
+   */
+  @State(Scope.Benchmark)
+  public static class Loaded {
+    private Context context;
+    private Kernel kernel;
+
+    /** Loads. */
+    @Setup
+    public void open() {
+      context = Context.primary(Device.of(0));
+      kernel = FillKernel.load(context);
+    }
   }
 
-  /** Lets it go. */
-  @TearDown
-  public void letGo() {
-    Driver.devicePrimaryCtxRelease(Driver.deviceGet(0));
+  /** The same kernel for those who do not go through the typed API. */
+  @State(Scope.Thread)
+  public static class InC {
+    private CBaseline baseline;
+
+    /** Loads a copy of its own, as the thread's own memory holds the arguments. */
+    @Setup(Level.Iteration)
+    public void open(Launches launches) {
+      baseline = new CBaseline(launches.fill.target());
+    }
+
+    /** Gives back. */
+    @TearDown(Level.Iteration)
+    public void close() {
+      baseline.synchronize();
+      baseline.close();
+    }
   }
 
   /** Prepares. By iteration: threads may change between, and a prepared launch belongs to one. */
   @Setup(Level.Iteration)
-  public void open() {
-    fill = new FillKernel(Device.of(0));
-    baseline = new CBaseline(fill.target());
+  public void open(Loaded loaded) {
+    fill = new FillKernel(loaded.context, loaded.kernel);
     fill.poison();
     launched = 0;
   }
@@ -54,9 +79,7 @@ public class Launches {
   @TearDown(Level.Iteration)
   public void close() {
     fill.synchronize();
-    baseline.synchronize();
     fill.requireFilled("the benchmark");
-    baseline.close();
     fill.close();
   }
 
@@ -70,13 +93,14 @@ public class Launches {
   /** The loop in C. */
   @Benchmark
   @OperationsPerInvocation(LaunchTarget.SYNC_EVERY)
-  public void c() throws Throwable {
-    baseline.launch(LaunchTarget.SYNC_EVERY);
+  public void c(InC inC) throws Throwable {
+    inC.baseline.launch(LaunchTarget.SYNC_EVERY);
   }
 
   /** The generated class, as a user of it would call it: what C gets, in segments. */
   @Benchmark
-  public void generatedClass() {
+  public void generatedClass(InC inC) {
+    CBaseline baseline = inC.baseline;
     Driver.check(
         "cuLaunchKernel",
         cuda_h.cuLaunchKernel(

@@ -1,5 +1,6 @@
 package dev.culebra.benchmarks.calls;
 
+import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Section;
 import dev.culebra.benchmarks.session.Session;
 import java.io.IOException;
@@ -21,8 +22,8 @@ public final class PairsSection implements Section {
   }
 
   @Override
-  public double usualSeconds() {
-    return 40;
+  public double usualSeconds(Scale scale, boolean isEmulated) {
+    return scale.pick(4, 25, 60);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.culebra.ComputeCapability;
 import dev.culebra.Context;
 import dev.culebra.Stream;
 import dev.culebra.benchmarks.results.Result;
+import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Section;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.benchmarks.statistics.Samples;
@@ -19,8 +20,8 @@ public final class CeilingSection implements Section {
   }
 
   @Override
-  public double usualSeconds() {
-    return 8;
+  public double usualSeconds(Scale scale, boolean isEmulated) {
+    return isEmulated ? 2 : scale.pick(2, 4, 8);
   }
 
   /** Makes one ready. */

@@ -2,6 +2,7 @@ package dev.culebra.benchmarks.kernels;
 
 import dev.culebra.Context;
 import dev.culebra.Stream;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -35,6 +36,7 @@ record Problem(
     Check check,
     double allowedError,
     Map<String, Object> peer) {
+  private static final String TABLE_ROWS = "table_rows";
 
   /**
    * One of ours.
@@ -73,6 +75,65 @@ record Problem(
    */
   record Verdict(double error, long elements) {}
 
+  /** The same by one of ours alone. */
+  Problem only(String who) {
+    return new Problem(
+        operation,
+        name,
+        parameters,
+        inputs,
+        outputs,
+        bytes,
+        flops,
+        ceiling,
+        implementations.stream().filter(one -> one.who().equals(who)).toList(),
+        check,
+        allowedError,
+        peer);
+  }
+
+  /**
+   * The same with nobody beside it, to show what rows of a launch table are good for.
+   *
+   * @param family whose table it is
+   * @param rows as they stand there
+   */
+  Problem ofTable(String family, List<String> rows) {
+    Map<String, Object> more = new LinkedHashMap<>(parameters);
+    more.put("table", family);
+    more.put(TABLE_ROWS, rows);
+    return new Problem(
+        operation,
+        family + ": " + name,
+        more,
+        inputs,
+        outputs,
+        bytes,
+        flops,
+        ceiling,
+        implementations,
+        check,
+        allowedError,
+        Map.of());
+  }
+
+  /** The same with other bytes, parameters and request to the peer. */
+  Problem with(long otherBytes, Map<String, Object> others, Map<String, Object> otherPeer) {
+    return new Problem(
+        operation,
+        name,
+        others,
+        inputs,
+        outputs,
+        otherBytes,
+        flops,
+        ceiling,
+        implementations,
+        check,
+        allowedError,
+        otherPeer);
+  }
+
   /**
    * Refuses a result that is too far off, whoever's it is: what computes something else is no
    * contender. An error that is not a number is beyond every bound.
@@ -86,9 +147,10 @@ record Problem(
     }
   }
 
-  /** Whether a copy of the input is as much to move as the operation. */
+  /** Whether a copy of the input is as much to move as the operation, and stands beside it. */
   boolean isLikeCopy() {
-    return inputs.size() == 1
+    return !parameters.containsKey(TABLE_ROWS)
+        && inputs.size() == 1
         && outputs.size() == 1
         && inputs.getFirst().equals(outputs.getFirst())
         && bytes == footprint();

@@ -26,6 +26,8 @@ final class ProblemRun {
   static final String COPY = "device copy";
 
   private final Session session;
+  private final String section;
+  private final int rounds;
   private final Problem problem;
   private final Context context;
   private final Stream stream;
@@ -37,12 +39,16 @@ final class ProblemRun {
 
   private ProblemRun(
       Session session,
+      String section,
+      int rounds,
       Problem problem,
       Context context,
       Stream stream,
       DeviceData data,
       Sets sets) {
     this.session = session;
+    this.section = section;
+    this.rounds = rounds;
     this.problem = problem;
     this.context = context;
     this.stream = stream;
@@ -68,9 +74,16 @@ final class ProblemRun {
     }
   }
 
-  /** Measures every contender that has no result yet. */
+  /**
+   * Measures every contender that has no result yet.
+   *
+   * @param section of the results
+   * @param rounds turns of each
+   */
   static void measure(
       Session session,
+      String section,
+      int rounds,
       Problem problem,
       Context context,
       Stream stream,
@@ -80,7 +93,8 @@ final class ProblemRun {
       throws IOException {
     DeviceData data = new DeviceData(context, stream);
     try (Sets sets = Sets.of(problem, context, stream, data, l2Bytes)) {
-      ProblemRun run = new ProblemRun(session, problem, context, stream, data, sets);
+      ProblemRun run =
+          new ProblemRun(session, section, rounds, problem, context, stream, data, sets);
       try {
         run.measure(torch, ceilings);
       } finally {
@@ -105,7 +119,6 @@ final class ProblemRun {
     }
     openPeer(torch).ifPresent(contenders::add);
 
-    int rounds = Extent.turns(session);
     for (int round = 0; round < rounds && !contenders.isEmpty(); round++) {
       boolean last = round == rounds - 1;
       List<Turns> out = new ArrayList<>();
@@ -130,7 +143,7 @@ final class ProblemRun {
   }
 
   private boolean isMeasured(String who) {
-    return session.has(KernelSection.NAME, problem.name(), who);
+    return session.has(section, problem.name(), who);
   }
 
   private Optional<Turns> open(Implementation implementation) throws IOException {
@@ -232,7 +245,7 @@ final class ProblemRun {
   }
 
   private void failed(String who, String reason) throws IOException {
-    session.failed(KernelSection.NAME, problem.name(), who, "us", reason);
+    session.failed(section, problem.name(), who, "us", reason);
   }
 
   private void report(Turns turns, Ceilings ceilings) throws IOException {
@@ -247,8 +260,7 @@ final class ProblemRun {
     details.put("turns", micros.length);
     details.putAll(turns.details);
     Result measured =
-        Result.of(
-            new Result.Key(KernelSection.NAME, problem.name(), turns.who), "us", micros, details);
+        Result.of(new Result.Key(section, problem.name(), turns.who), "us", micros, details);
     Result result =
         session.results().put(session.isEmulated() ? measured : ceilings.judge(problem, measured));
     if (result.failure().isPresent()) {

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.function.LongToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -40,12 +41,21 @@ final class Reader {
 
   /** Elements of an input, in the values of its type. */
   double[] input(int index, long from, int count) {
-    StorageType type = TensorSpec.storage(tensors.inputs().get(index).type());
-    RandomValues random = values.get(index);
-    return LongStream.range(place(index, from), place(index, from + count))
+    return input(index, from, 1, count);
+  }
+
+  /** The same of elements that lie {@code stride} apart. */
+  double[] input(int index, long from, long stride, int count) {
+    LongToDoubleFunction values = values(index);
+    long first = place(index, from);
+    return LongStream.range(0, count)
         .parallel()
-        .mapToDouble(i -> random.at(i, type))
+        .mapToDouble(i -> values.applyAsDouble(first + i * stride))
         .toArray();
+  }
+
+  private LongToDoubleFunction values(int index) {
+    return values.get(index).in(tensors.inputs().get(index).type());
   }
 
   /** The exact sum and the sum of magnitudes of elements of an input, and its largest. */
@@ -58,8 +68,7 @@ final class Reader {
 
   /** What float64 makes of a stretch of an input that is too long to be held. */
   Totals totals(int index, long from, long count) {
-    StorageType type = TensorSpec.storage(tensors.inputs().get(index).type());
-    RandomValues random = values.get(index);
+    LongToDoubleFunction values = values(index);
     // Every value is a multiple of 2^-20 below 2^3, rounded or not: 2^30 of them add up exactly in
     // any order.
     long first = place(index, from);
@@ -73,7 +82,7 @@ final class Reader {
               double largest = Double.NEGATIVE_INFINITY;
               long end = Math.min((part + 1) * PART, count);
               for (long i = part * PART; i < end; i++) {
-                double value = random.at(first + i, type);
+                double value = values.applyAsDouble(first + i);
                 sum += value;
                 magnitudes += Math.abs(value);
                 largest = Math.max(largest, value);

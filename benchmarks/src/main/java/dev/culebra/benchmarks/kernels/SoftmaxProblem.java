@@ -16,6 +16,9 @@ final class SoftmaxProblem {
   /** Subtract, scale, exponential, add; and the division: what the function takes at least. */
   private static final double FLOPS_AN_ELEMENT = 5;
 
+  /** What a user gets who does not choose. */
+  static final String AUTO = "Culebra auto";
+
   /** The steps of the ladder, and what a user gets who does not choose. */
   private static final List<Softmax.Algorithm> ALGORITHMS =
       List.of(

@@ -22,6 +22,9 @@ final class TopKProblem {
   /** Those of the softmax; the comparisons of a top-k are no arithmetic. */
   private static final double FLOPS_AN_ELEMENT = 5;
 
+  /** What a user gets who does not choose. */
+  static final String FUSED = "Culebra fused";
+
   private TopKProblem() {}
 
   static Problem of(ElementType<?> type, long rows, long length, int k) {

@@ -28,6 +28,9 @@ public final class Results {
   /** Of a run: the sections whose share of the time was used up. */
   static final String CUT = "cut";
 
+  /** Of a run: the seconds that each of its sections took. */
+  static final String TOOK = "took_seconds";
+
   /** The section whose results have a baseline each. */
   public static final String PAIRS = "pairs";
 

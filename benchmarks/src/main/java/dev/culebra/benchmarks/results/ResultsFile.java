@@ -19,7 +19,15 @@ import org.jspecify.annotations.Nullable;
 public final class ResultsFile {
   /** What may differ between a run and the one that goes on with it. */
   private static final Set<String> PASSING =
-      Set.of("date", "clocks", "spin_ns", "load", Results.ASKED, Results.FINISHED, Results.CUT);
+      Set.of(
+          "date",
+          "clocks",
+          "spin_ns",
+          "load",
+          Results.ASKED,
+          Results.FINISHED,
+          Results.CUT,
+          Results.TOOK);
 
   private final Path file;
   private final String scale;
@@ -152,6 +160,16 @@ public final class ResultsFile {
     }
     finished.add(section);
     note(Results.FINISHED, finished);
+  }
+
+  /** Notes how long a section took, to its end or to where it was cut. */
+  public void took(String section, double seconds) throws IOException {
+    Map<String, Object> took = new LinkedHashMap<>();
+    if (runs.getLast().get(Results.TOOK) instanceof Map<?, ?> before) {
+      before.forEach((name, of) -> took.put(String.valueOf(name), Objects.requireNonNull(of)));
+    }
+    took.put(section, seconds);
+    note(Results.TOOK, took);
   }
 
   /** Notes that the share of some sections was used up before they came to their end. */

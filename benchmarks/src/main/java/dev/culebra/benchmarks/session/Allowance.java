@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
 
 /**
  * The time of a run, shared among its sections by what each needs: the time of one that is done
@@ -15,14 +16,20 @@ public final class Allowance {
 
   private final LongSupplier clock;
   private final Optional<Double> seconds;
+  private final ToDoubleFunction<Section> needs;
   private final List<Section> left;
   private final List<String> cut = new ArrayList<>();
   private final long start;
   private String current = "";
   private long end = Long.MAX_VALUE;
 
-  private Allowance(Optional<Double> seconds, List<Section> sections, LongSupplier clock) {
+  private Allowance(
+      Optional<Double> seconds,
+      List<Section> sections,
+      ToDoubleFunction<Section> needs,
+      LongSupplier clock) {
     this.seconds = seconds;
+    this.needs = needs;
     this.left = new ArrayList<>(sections);
     this.clock = clock;
     this.start = clock.getAsLong();
@@ -30,7 +37,7 @@ public final class Allowance {
 
   /** All the time that it takes. */
   public static Allowance unlimited() {
-    return new Allowance(Optional.empty(), List.of(), System::nanoTime);
+    return new Allowance(Optional.empty(), List.of(), section -> 0, System::nanoTime);
   }
 
   /**
@@ -38,13 +45,16 @@ public final class Allowance {
    *
    * @param seconds for all sections together
    * @param sections in the order in which they will begin
+   * @param needs what each takes: shares are as these, whatever their unit
    */
-  public static Allowance of(double seconds, List<Section> sections) {
-    return of(seconds, sections, System::nanoTime);
+  public static Allowance of(
+      double seconds, List<Section> sections, ToDoubleFunction<Section> needs) {
+    return of(seconds, sections, needs, System::nanoTime);
   }
 
-  static Allowance of(double seconds, List<Section> sections, LongSupplier clock) {
-    return new Allowance(Optional.of(seconds), sections, clock);
+  static Allowance of(
+      double seconds, List<Section> sections, ToDoubleFunction<Section> needs, LongSupplier clock) {
+    return new Allowance(Optional.of(seconds), sections, needs, clock);
   }
 
   /** Lets the share of a section begin. */
@@ -54,10 +64,10 @@ public final class Allowance {
       return;
     }
     long now = clock.getAsLong();
-    double needed = left.stream().mapToDouble(Section::usualSeconds).sum();
+    double needed = left.stream().mapToDouble(needs).sum();
     left.remove(section);
     double rest = Math.max(0, seconds.get() - (now - start) / NANOS);
-    end = now + (long) (rest * section.usualSeconds() / needed * NANOS);
+    end = now + (long) (rest * needs.applyAsDouble(section) / needed * NANOS);
   }
 
   /**

@@ -6,10 +6,11 @@ public interface Section {
   String name();
 
   /**
-   * What it takes in a short run on a machine with a GPU, in seconds, with something to spare: its
-   * share of a run whose time is limited.
+   * What it takes, in seconds, with something to spare: its share of a run whose time is limited.
+   *
+   * @param isEmulated whether there is no GPU: problems are tiny then
    */
-  double usualSeconds();
+  double usualSeconds(Scale scale, boolean isEmulated);
 
   /**
    * Measures what the file of results does not have yet, and puts each result there as soon as it

@@ -3,6 +3,7 @@ package dev.culebra.benchmarks.start;
 import dev.culebra.benchmarks.results.Result;
 import dev.culebra.benchmarks.session.Command;
 import dev.culebra.benchmarks.session.NativeFolder;
+import dev.culebra.benchmarks.session.Scale;
 import dev.culebra.benchmarks.session.Section;
 import dev.culebra.benchmarks.session.Session;
 import dev.culebra.benchmarks.statistics.Interval;
@@ -23,6 +24,12 @@ public final class StartSection implements Section {
 
   /** Far above what a start takes: what has not ended by then hangs. */
   private static final Duration MOST = Duration.ofMinutes(1);
+
+  /** One start of each. */
+  private static final double SECONDS_OF_ROUND = 4;
+
+  /** A GPU's driver takes its time to begin. */
+  private static final double SECONDS_OF_GPU_ROUND = 7;
 
   /** What may be kept from one start to the next. */
   private enum Kept {
@@ -59,13 +66,13 @@ public final class StartSection implements Section {
   }
 
   @Override
-  public double usualSeconds() {
-    return 36;
+  public double usualSeconds(Scale scale, boolean isEmulated) {
+    return rounds(scale) * (isEmulated ? SECONDS_OF_ROUND : SECONDS_OF_GPU_ROUND);
   }
 
   @Override
   public void measure(Session session) throws IOException, InterruptedException {
-    int rounds = session.scale().pick(2, 8, 30);
+    int rounds = rounds(session.scale());
     Path folder = Files.createTempDirectory("culebra-start");
     List<Start> starts = new ArrayList<>();
     try {
@@ -98,6 +105,10 @@ public final class StartSection implements Section {
     } finally {
       delete(folder);
     }
+  }
+
+  private static int rounds(Scale scale) {
+    return scale.pick(2, 8, 20);
   }
 
   private static String problem(String what) {

@@ -91,7 +91,8 @@ class TorchPeerTest {
     try (peer;
         Context context = Context.primary(device);
         Stream stream = context.newStream()) {
-      ProblemRun.measure(session, PROBLEM, context, stream, peer, new Ceilings(session), 0);
+      ProblemRun.measure(
+          session, KernelSection.NAME, 4, PROBLEM, context, stream, peer, new Ceilings(session), 0);
     }
     Result.Key ours = new Result.Key(KernelSection.NAME, PROBLEM.name(), "Culebra safe");
     assertTrue(session.results().find(ours).orElseThrow().failure().isEmpty(), "ours goes on");

@@ -24,7 +24,7 @@ class AllowanceTest {
       }
 
       @Override
-      public double usualSeconds() {
+      public double usualSeconds(Scale scale, boolean isEmulated) {
         return seconds;
       }
 
@@ -34,7 +34,11 @@ class AllowanceTest {
   }
 
   private Allowance of(double seconds) {
-    return Allowance.of(seconds, List.of(first, second, third), clock::get);
+    return Allowance.of(
+        seconds,
+        List.of(first, second, third),
+        section -> section.usualSeconds(Scale.SHORT, true),
+        clock::get);
   }
 
   private void pass(double seconds) {
