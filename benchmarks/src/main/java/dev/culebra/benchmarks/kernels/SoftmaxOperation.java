@@ -16,8 +16,11 @@ final class SoftmaxOperation implements Operation {
           List.of(4000L, 32000L),
           List.of(16384L, 8192L),
           List.of(4096L, 131072L),
+          List.of(65536L, 1024L),
+          List.of(4000L, 4000L),
           List.of(10L, 4000L),
-          List.of(10L, 131072L));
+          List.of(10L, 131072L),
+          List.of(1L, 1048576L));
 
   /** Of these many the logarithm is taken as well: those that fill a device. */
   private static final int LOG_SHAPES = 3;

@@ -23,7 +23,11 @@ final class Goals {
   private static final String TOP_K = "Culebra fused";
   private static final String SMALL_TOP_K = "softmax + top-5 f32 10 x 131072";
 
+  private static final String SAMPLING = "sampling f32 64 x 131072";
   private static final String OURS = "Culebra";
+
+  /** Who copies as much in the same run. */
+  private static final String COPY = "device copy";
 
   private static final List<Goal> ALL =
       List.of(
@@ -42,13 +46,18 @@ final class Goals {
           rate("softmax f32 4096 x 131072", SOFTMAX, 3.8),
           rate("softmax f32 16384 x 8192", SOFTMAX, 3.8),
           rate("softmax f32 4000 x 32000", SOFTMAX, 3.8),
+          rate("softmax f32 65536 x 1024", SOFTMAX, 3.8),
+          likeCopy("softmax f32 4000 x 4000", SOFTMAX, 0.9),
           rate("softmax bf16 4096 x 131072", SOFTMAX, 3.6),
           rate("softmax bf16 16384 x 8192", SOFTMAX, 3.6),
           rate("softmax bf16 4000 x 32000", SOFTMAX, 3.6),
+          rate("softmax bf16 65536 x 1024", SOFTMAX, 3.6),
           beatsTorch("softmax f32 10 x 4000", SOFTMAX),
           beatsTorch("softmax f32 10 x 131072", SOFTMAX),
+          beatsTorch("softmax f32 1 x 1048576", SOFTMAX),
           rate("softmax + top-5 f32 4096 x 131072", TOP_K, 3.5),
           rate("softmax + top-5 f32 4000 x 32000", TOP_K, 3.5),
+          rate("softmax + top-50 f32 4096 x 131072", TOP_K, 3.0),
           beatsTorch(SMALL_TOP_K, TOP_K),
           rate("softmax backward f32 4096 x 131072", OURS, 3.6),
           rate("softmax backward f32 16384 x 8192", OURS, 3.6),
@@ -58,7 +67,12 @@ final class Goals {
               "small top-k",
               "at most 15 us",
               TOP_K,
-              results -> atMost(results, "kernels", SMALL_TOP_K, TOP_K, 15e-6)));
+              results -> atMost(results, "kernels", SMALL_TOP_K, TOP_K, 15e-6)),
+          new Goal(
+              SAMPLING,
+              "at most 40 us",
+              OURS,
+              results -> atMost(results, "kernels", SAMPLING, OURS, 40e-6)));
 
   /**
    * A goal.
@@ -209,6 +223,27 @@ final class Goals {
                               () ->
                                   Outcome.judged(reached, bytes / time.high() >= terabytes * 1e12));
                     }));
+  }
+
+  /** Of what is read and written as often as by a copy, which took turns with it. */
+  private static Goal likeCopy(String problem, String who, double least) {
+    return new Goal(
+        problem,
+        "at least %s of a copy's rate".formatted(least),
+        who,
+        results ->
+            measured(results, "kernels", problem, who)
+                .flatMap(
+                    ours ->
+                        measured(results, "kernels", problem, COPY)
+                            .flatMap(ours::ratioTo)
+                            .map(
+                                ratio -> {
+                                  String reached = Format.ratio(ratio) + " of a copy's time";
+                                  return enough(ours, reached)
+                                      .orElseGet(
+                                          () -> Outcome.judged(reached, ratio.high() * least <= 1));
+                                })));
   }
 
   private static Goal beatsTorch(String problem, String who) {

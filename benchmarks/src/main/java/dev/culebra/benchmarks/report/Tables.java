@@ -28,6 +28,7 @@ final class Tables {
     pairs().ifPresent(tables::add);
     ceilings().ifPresent(tables::add);
     kernels().forEach(tables::add);
+    launchTables().forEach(tables::add);
     times(
             "calls",
             "What a call costs",
@@ -169,6 +170,38 @@ final class Tables {
           work.most().map(most -> Format.percent(work.rate(result) / most)).orElse(""),
           ofTorch(result),
           error(result));
+    }
+    return List.copyOf(tables.values());
+  }
+
+  /** One table a family. */
+  private List<Table> launchTables() {
+    if (results.isEmulated()) {
+      return List.of();
+    }
+    Map<String, Table> tables = new LinkedHashMap<>();
+    for (Result result : measured("tables")) {
+      String family = result.text("table").orElse("");
+      Table table =
+          tables.computeIfAbsent(
+              family,
+              name ->
+                  Table.of(
+                      "Launch table: " + name,
+                      "Rows of the table at a shape inside them, a plan at both of its ends; the first is"
+                          + " the one that the shape is for.",
+                      "row",
+                      "problem",
+                      "time",
+                      "rate",
+                      "of the ceiling"));
+      Work work = Work.of(results, result);
+      table.add(
+          result.text("table_rows").orElse("").replaceAll("[\\[\\]]|CULEBRA_", ""),
+          result.key().problem().replaceFirst("^" + family + ": ", ""),
+          Format.time(result.seconds()) + (result.isNoisy() ? NOISY : ""),
+          work.words(result),
+          work.most().map(most -> Format.percent(work.rate(result) / most)).orElse(""));
     }
     return List.copyOf(tables.values());
   }

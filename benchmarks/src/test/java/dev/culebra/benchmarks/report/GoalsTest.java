@@ -164,6 +164,17 @@ class GoalsTest {
   }
 
   @Test
+  void aCopyIsHeldAgainstByPairs() throws Exception {
+    String problem = "softmax f32 4000 x 4000";
+    double[] copy = samples(10, 0.1, 1, TURNS);
+    kernel(problem, "device copy", copy);
+    kernel(problem, AUTO, scaled(copy, 1.11));
+    assertHas(row(problem), "| yes |", "1.110 (1.110 to 1.110) of a copy's time");
+    kernel(problem, AUTO, scaled(copy, 1.12));
+    assertHas(row(problem), "| MISSED |");
+  }
+
+  @Test
   void aReasonIsReadFromTheFileBesideTheResults() throws Exception {
     double[] torch = samples(10, 0.01, 1, TURNS);
     kernel(SUM, TORCH, torch);

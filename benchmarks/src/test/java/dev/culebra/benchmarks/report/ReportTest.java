@@ -199,6 +199,31 @@ class ReportTest {
   }
 
   @Test
+  void rowsOfLaunchTablesStandBesideTheirRates() throws Exception {
+    results.put(
+        Result.of(
+            new Result.Key("tables", "reduce: sum f32 64 x 1000", "Culebra"),
+            "us",
+            samples(1000),
+            Map.of(
+                "table",
+                "reduce",
+                "table_rows",
+                List.of("CULEBRA_REDUCE(sum, f32, 128, 16384)", "CULEBRA_REDUCE_FEW_ROWS(512)"),
+                "bytes",
+                2_250_000_000L,
+                "ceiling",
+                "read")));
+    String tables = tables();
+    assertTrue(tables.contains("### Launch table: reduce"), tables);
+    assertTrue(
+        tables.contains(
+            "| REDUCE(sum, f32, 128, 16384), REDUCE_FEW_ROWS(512) | sum f32 64 x 1000 | 1.00 ms |"
+                + " 2.25 TB/s | 50 % |"),
+        tables);
+  }
+
+  @Test
   void goalsAreCalledMetMissedOrNotMeasured() throws Exception {
     String tables = tables();
     for (String row :
