@@ -6,7 +6,10 @@ import dev.culebra.Kernel;
 import dev.culebra.bindings.Driver;
 import dev.culebra.generated.cuda_h;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
@@ -17,6 +20,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * Launches of a kernel with three arguments, with a wait after every {@link
@@ -27,7 +31,14 @@ import org.openjdk.jmh.annotations.TearDown;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @SuppressWarnings("NullAway.Init") // open() comes first
 public class Launches {
+  /** Benchmarks that do not go through the typed API, by the ends of their names. */
+  private static final List<String> IN_C = List.of(".c", ".generatedClass");
+
   private FillKernel fill;
+
+  /** The same kernel for those of {@link #IN_C}; not there for others: it takes a load. */
+  private @Nullable CBaseline baseline;
+
   private int launched;
 
   /**
@@ -48,29 +59,14 @@ public class Launches {
     }
   }
 
-  /** The same kernel for those who do not go through the typed API. */
-  @State(Scope.Thread)
-  public static class InC {
-    private CBaseline baseline;
-
-    /** Loads a copy of its own, as the thread's own memory holds the arguments. */
-    @Setup(Level.Iteration)
-    public void open(Launches launches) {
-      baseline = new CBaseline(launches.fill.target());
-    }
-
-    /** Gives back. */
-    @TearDown(Level.Iteration)
-    public void close() {
-      baseline.synchronize();
-      baseline.close();
-    }
-  }
-
   /** Prepares. By iteration: threads may change between, and a prepared launch belongs to one. */
   @Setup(Level.Iteration)
-  public void open(Loaded loaded) {
+  public void open(Loaded loaded, BenchmarkParams parameters) {
     fill = new FillKernel(loaded.context, loaded.kernel);
+    baseline =
+        IN_C.stream().anyMatch(parameters.getBenchmark()::endsWith)
+            ? new CBaseline(fill.target())
+            : null;
     fill.poison();
     launched = 0;
   }
@@ -79,6 +75,10 @@ public class Launches {
   @TearDown(Level.Iteration)
   public void close() {
     fill.synchronize();
+    if (baseline != null) {
+      baseline.synchronize();
+      baseline.close();
+    }
     fill.requireFilled("the benchmark");
     fill.close();
   }
@@ -90,21 +90,25 @@ public class Launches {
     }
   }
 
+  private CBaseline inC() {
+    return Objects.requireNonNull(baseline);
+  }
+
   /** The loop in C. */
   @Benchmark
   @OperationsPerInvocation(LaunchTarget.SYNC_EVERY)
-  public void c(InC inC) throws Throwable {
-    inC.baseline.launch(LaunchTarget.SYNC_EVERY);
+  public void c() throws Throwable {
+    inC().launch(LaunchTarget.SYNC_EVERY);
   }
 
   /** The generated class, as a user of it would call it: what C gets, in segments. */
   @Benchmark
-  public void generatedClass(InC inC) {
-    CBaseline baseline = inC.baseline;
+  public void generatedClass() {
+    CBaseline inC = inC();
     Driver.check(
         "cuLaunchKernel",
         cuda_h.cuLaunchKernel(
-            baseline.function(),
+            inC.function(),
             1,
             1,
             1,
@@ -112,12 +116,12 @@ public class Launches {
             1,
             1,
             0,
-            baseline.stream(),
-            baseline.parameters(),
+            inC.stream(),
+            inC.parameters(),
             MemorySegment.NULL));
     if (++launched == LaunchTarget.SYNC_EVERY) {
       launched = 0;
-      baseline.synchronize();
+      inC.synchronize();
     }
   }
 
